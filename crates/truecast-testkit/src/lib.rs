@@ -1,0 +1,1 @@
+//! Laws every Truecast implementation must pass, seeded streams, adversaries and golden values.

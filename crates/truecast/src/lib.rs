@@ -1,0 +1,12 @@
+//! Truecast.
+
+pub mod error;
+pub mod forecast;
+pub mod grid;
+pub mod normal;
+pub mod random;
+pub mod score;
+pub mod stream;
+
+pub use error::{Error, Result, SnapshotError};
+pub use forecast::{Forecast, Gaussian};

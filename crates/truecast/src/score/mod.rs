@@ -1,0 +1,3 @@
+//! Proper scores.
+
+pub mod crps;
