@@ -235,3 +235,9 @@ pub(crate) fn increasing(what: &'static str, values: &[f64]) -> Result<()> {
         }
     }
 }
+
+/// `value`, if it is finite and not negative.
+pub(crate) fn not_negative(what: &'static str, value: f64) -> Result<f64> {
+    finite(what, value)?;
+    if value >= 0.0 { Ok(value) } else { Err(Error::OutOfRange { what, rule: "zero or more", value }) }
+}

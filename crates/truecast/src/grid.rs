@@ -16,6 +16,13 @@ pub struct Levels {
     gaps: Vec<f64>,
 }
 
+impl Default for Levels {
+    /// 25 levels stretched over ±6.
+    fn default() -> Self {
+        Levels::from_increasing(stretched(25, 6.0, 3.0))
+    }
+}
+
 impl Levels {
     /// Levels at the given probit scores.
     pub fn new(probits: Vec<f64>) -> Result<Self> {
@@ -23,6 +30,10 @@ impl Levels {
             return Err(Error::TooFew { what: "levels", least: 2, found: probits.len() });
         }
         error::increasing("levels", &probits)?;
+        Ok(Levels::from_increasing(probits))
+    }
+
+    fn from_increasing(probits: Vec<f64>) -> Self {
         let probabilities = probits.iter().map(|&z| normal::cdf(z)).collect();
         let last = probits.len() - 1;
         let gaps = (0..=last)
@@ -32,7 +43,7 @@ impl Levels {
                 _ => 0.5 * (probits[j + 1] - probits[j - 1]),
             })
             .collect();
-        Ok(Levels { probits, probabilities, gaps })
+        Levels { probits, probabilities, gaps }
     }
 
     /// `count` levels z = span · sinh(stretch·x)/sinh(stretch), x equally spaced on [−1, 1]: dense in the
@@ -40,8 +51,7 @@ impl Levels {
     pub fn stretched(count: usize, span: f64, stretch: f64) -> Result<Self> {
         error::positive("span of the levels", span)?;
         error::positive("stretch of the levels", stretch)?;
-        let at = |x: f64| span * libm::sinh(stretch * x) / libm::sinh(stretch);
-        Levels::new(equally_spaced(-1.0, 1.0, count).map(at).collect())
+        Levels::new(stretched(count, span, stretch))
     }
 
     /// The paper's levels: the inner edges j/M of M equal intervals of [0, 1]. (The outer edges 0 and 1 need
@@ -93,6 +103,13 @@ pub struct Plays {
     values: Vec<f64>,
 }
 
+impl Default for Plays {
+    /// 16 intervals, the inner plays at Φ of an equal grid on ±3.3.
+    fn default() -> Self {
+        Plays { values: probit_plays(16, 3.3) }
+    }
+}
+
 impl Plays {
     /// A play grid from its points, which must begin with 0 and end with 1.
     pub fn new(values: Vec<f64>) -> Result<Self> {
@@ -114,8 +131,7 @@ impl Plays {
             return Err(Error::TooFew { what: "play intervals", least: 3, found: intervals });
         }
         error::positive("span of the plays", span)?;
-        let inner = equally_spaced(-span, span, intervals - 1).map(normal::cdf);
-        Plays::new(std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0)).collect())
+        Plays::new(probit_plays(intervals, span))
     }
 
     /// The paper's plays i/N.
@@ -152,6 +168,16 @@ impl From<Plays> for Vec<f64> {
     fn from(plays: Plays) -> Self {
         plays.values
     }
+}
+
+fn stretched(count: usize, span: f64, stretch: f64) -> Vec<f64> {
+    let at = |x: f64| span * libm::sinh(stretch * x) / libm::sinh(stretch);
+    equally_spaced(-1.0, 1.0, count).map(at).collect()
+}
+
+fn probit_plays(intervals: usize, span: f64) -> Vec<f64> {
+    let inner = equally_spaced(-span, span, intervals - 1).map(normal::cdf);
+    std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0)).collect()
 }
 
 /// `count` points from `first` to `last`, both included. The middle of a symmetric range is exactly 0.

@@ -3,10 +3,15 @@
 pub mod error;
 pub mod forecast;
 pub mod grid;
+pub mod monitor;
 pub mod normal;
 pub mod random;
+pub mod recalibrate;
 pub mod score;
 pub mod stream;
+pub mod subroutine;
 
 pub use error::{Error, Result, SnapshotError};
-pub use forecast::{Forecast, Gaussian};
+pub use forecast::{Forecast, Gaussian, Recalibrated};
+pub use recalibrate::{Groups, LedgerKind, LedgerRecalibrator, Parameters, Recalibrator};
+pub use stream::{Stream, Ticket};

@@ -18,12 +18,16 @@
 //! | [`PointScale`] | `point.rs` | no | a point forecast as a [`Gaussian`] whose scale is learned |
 
 mod curve;
+mod any;
 mod gaussian;
+mod recalibrated;
 
 use std::fmt::Debug;
 
 pub use curve::{Knot, ProbitCurve};
+pub use any::AnyForecast;
 pub use gaussian::Gaussian;
+pub use recalibrated::{OwnedForecast, Recalibrated};
 
 use crate::error::{self, Result};
 use crate::grid::Levels;

@@ -1,5 +1,138 @@
 //! Issue a forecast now, bring its outcome later.
+//!
+//! [`Stream::issue`] stores what was announced with a [`Ticket`]; [`Stream::resolve`] books the outcome against exactly that. So
+//! delayed, batched and out-of-order outcomes are right by construction, and a forecast whose outcome never comes is
+//! forgotten with [`Stream::expire`] and has changed nothing.
+//!
+//! A stream is saved with [`Stream::to_bytes`] (layout in `docs/formats.md`) and a resumed run is bit-equal to an
+//! uninterrupted one: random draws are functions of (seed, step), so there is no generator to save.
 
+mod pending;
+mod snapshot;
 mod ticket;
 
+pub use snapshot::{NEWEST_VERSION, Snapshot};
 pub use ticket::Ticket;
+
+use self::pending::Pending;
+use crate::error::{self, Result};
+use crate::forecast::{AnyForecast, Forecast, Recalibrated};
+use crate::recalibrate::{Groups, LedgerRecalibrator, Map, Recalibrator, Scores};
+
+/// A recalibrator with its pending forecasts.
+///
+/// `F` is the kind of forecast that is issued: one kind for speed, or [`AnyForecast`] for all of them.
+///
+/// ```
+/// use truecast::{Forecast, Gaussian, LedgerRecalibrator, Stream};
+///
+/// let mut stream = Stream::new(LedgerRecalibrator::default());
+/// let (monday, calibrated) = stream.issue(Gaussian::new(20.0, 2.0)?)?;
+/// let (low, high) = calibrated.interval(0.8)?;
+/// let (tuesday, _) = stream.issue(Gaussian::new(21.0, 2.5)?)?;
+/// stream.resolve(tuesday, 24.5)?; // outcomes come in any order
+/// stream.resolve(monday, 19.0)?;
+/// assert!(stream.resolve(monday, 19.0).is_err()); // but once
+/// # Ok::<(), truecast::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Stream<R: Recalibrator = LedgerRecalibrator, F: Forecast = AnyForecast> {
+    recalibrator: R,
+    /// Tickets given out so far.
+    issued: u64,
+    pending: Pending<F>,
+}
+
+impl<R: Recalibrator, F: Forecast> Stream<R, F> {
+    /// A stream without pending forecasts.
+    pub fn new(recalibrator: R) -> Self {
+        Stream { issued: recalibrator.steps(), recalibrator, pending: Pending::default() }
+    }
+
+    /// The recalibrator as it is now.
+    pub fn recalibrator(&self) -> &R {
+        &self.recalibrator
+    }
+
+    /// How many forecasts were issued, pending ones included.
+    pub fn issued(&self) -> u64 {
+        self.issued
+    }
+
+    /// The tickets that wait for an outcome, oldest first.
+    pub fn pending(&self) -> impl Iterator<Item = Ticket> + '_ {
+        self.pending.tickets()
+    }
+
+    /// Gives the calibrated forecast and a ticket for its outcome.
+    pub fn issue(&mut self, forecast: F) -> Result<(Ticket, Recalibrated<&F, &Map>)> {
+        self.issue_in(forecast, Groups::NONE)
+    }
+
+    /// Like [`issue`](Stream::issue), for a forecast that belongs to groups.
+    pub fn issue_in(&mut self, forecast: F, groups: Groups) -> Result<(Ticket, Recalibrated<&F, &Map>)> {
+        let ticket = Ticket::from_number(self.issued);
+        let recalibrator = &self.recalibrator;
+        let mut entry = self.pending.room(forecast, || recalibrator.empty_plan());
+        // On failure the ticket is not used up, and the room is kept for the next forecast.
+        if let Err(error) = recalibrator.plan(&entry.forecast, groups, self.issued, &mut entry.plan) {
+            self.pending.recycle(entry);
+            return Err(error);
+        }
+        self.issued += 1;
+        let entry = self.pending.push(ticket, entry);
+        Ok((ticket, entry.plan.calibrated(&entry.forecast)))
+    }
+
+    /// The calibrated forecast of a pending ticket, as it was issued.
+    pub fn forecast(&self, ticket: Ticket) -> Result<Recalibrated<&F, &Map>> {
+        let entry = self.pending.get(ticket).ok_or_else(|| self.missing(ticket))?;
+        Ok(entry.plan.calibrated(&entry.forecast))
+    }
+
+    /// Brings the outcome of an earlier forecast. An outcome that is refused leaves the ticket pending.
+    pub fn resolve(&mut self, ticket: Ticket, outcome: f64) -> Result<Scores> {
+        error::finite("outcome", outcome)?;
+        let entry = self.pending.take(ticket).ok_or_else(|| self.missing(ticket))?;
+        let scores = self.recalibrator.resolve(&entry.plan, &entry.forecast, outcome);
+        self.pending.recycle(entry);
+        scores
+    }
+
+    /// Brings several outcomes, in the order given; if one is refused, none is booked.
+    pub fn resolve_all(&mut self, outcomes: &[(Ticket, f64)]) -> Result<Vec<Scores>> {
+        let mut tickets: Vec<Ticket> = outcomes.iter().map(|(ticket, _)| *ticket).collect();
+        tickets.sort_unstable();
+        if let Some(twice) = tickets.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(error::Error::ClosedTicket { ticket: twice[0] });
+        }
+        for &(ticket, outcome) in outcomes {
+            error::finite("outcome", outcome)?;
+            self.pending.get(ticket).ok_or_else(|| self.missing(ticket))?;
+        }
+        outcomes.iter().map(|&(ticket, outcome)| self.resolve(ticket, outcome)).collect()
+    }
+
+    /// Forgets a forecast whose outcome will never come. It changes nothing else.
+    pub fn expire(&mut self, ticket: Ticket) -> Result<()> {
+        let entry = self.pending.take(ticket).ok_or_else(|| self.missing(ticket))?;
+        self.pending.recycle(entry);
+        Ok(())
+    }
+
+    /// Issues a forecast and resolves it at once.
+    pub fn observe(&mut self, forecast: F, outcome: f64) -> Result<Scores> {
+        error::finite("outcome", outcome)?;
+        let (ticket, _) = self.issue(forecast)?;
+        self.resolve(ticket, outcome)
+    }
+
+    /// Why a ticket is not pending.
+    fn missing(&self, ticket: Ticket) -> error::Error {
+        if ticket.number() < self.issued {
+            error::Error::ClosedTicket { ticket }
+        } else {
+            error::Error::UnknownTicket { ticket }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The certificate: what the ledgers owe, and what they can owe at most.
+//!
+//! Read from the state in O(M N), without the history. For each ledger g, over all steps (with a half-life: over its window):
+//!
+//! ```text
+//! calibration error   max_j Σ_i |L_gji| / W_gj          at most max_j √((N+1) A_gj Ψ) / W_gj
+//! regret              Σ_t Σ_j w[(p−o)² − (u−o)²]        at most Σ_j 2 √(Σ_i (v_i−u_j)²) √(A_gj Ψ), exactly known
+//! ```
+//!
+//! Ψ here is the bound on the potential that was booked step by step: it holds on every stream, late and randomised plays
+//! included. For the CRPS ledger the regret is that of the CRPS at the levels' resolution, in units of the outcome.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::recalibrate::{LedgerKind, Ledgers};
+
+/// Measured error and regret of every ledger with their bounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// Outcomes settled.
+    pub steps: u64,
+    /// Ψ: the sum of squared balances over squared weights.
+    pub potential: f64,
+    /// What Ψ is bounded by, booked step by step.
+    pub potential_bound: f64,
+    /// One entry per ledger.
+    pub ledgers: Vec<LedgerCertificate>,
+}
+
+/// What one ledger owes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LedgerCertificate {
+    /// Which promise this is.
+    pub kind: LedgerKind,
+    /// The largest calibration error of any level, against tent-shaped tests: a share of the ledger's weight.
+    pub calibration_error: f64,
+    /// What it is bounded by.
+    pub calibration_bound: f64,
+    /// Weighted squared error of the plays minus that of the base, summed over steps and levels: exact.
+    pub regret: f64,
+    /// What it is bounded by.
+    pub regret_bound: f64,
+    /// With trust on, a bound on the regret of what was announced, the mixture: exact Σ_t trust_t × regret_t.
+    pub announced_regret: Option<f64>,
+}
+
+impl Certificate {
+    pub(crate) fn new(ledgers: &Ledgers, announced: Option<&Vec<f64>>) -> Self {
+        let potential_bound = ledgers.potential_bound();
+        // Rounding may leave the booked bound a hair below zero before anything happened.
+        let psi = potential_bound.max(0.0);
+        let (u, v) = (ledgers.levels().probabilities(), ledgers.plays().values());
+        let entries = ledgers.kinds().iter().enumerate().map(|(g, &kind)| {
+            let (squares, totals) = (ledgers.squares(g), ledgers.totals(g));
+            let mut entry = LedgerCertificate {
+                kind,
+                calibration_error: 0.0,
+                calibration_bound: 0.0,
+                regret: ledgers.regret(g),
+                regret_bound: 0.0,
+                announced_regret: announced.map(|regrets| regrets[g]),
+            };
+            for (j, balances) in ledgers.balances(g).iter().enumerate() {
+                let reach: f64 = v.iter().map(|v| (v - u[j]) * (v - u[j])).sum();
+                entry.regret_bound += 2.0 * (reach * squares[j] * psi).sqrt();
+                if totals[j] > 0.0 {
+                    let error = balances.iter().map(|l| l.abs()).sum::<f64>() / totals[j];
+                    let bound = (v.len() as f64 * squares[j] * psi).sqrt() / totals[j];
+                    entry.calibration_error = entry.calibration_error.max(error);
+                    entry.calibration_bound = entry.calibration_bound.max(bound);
+                }
+            }
+            entry
+        });
+        let entries = entries.collect();
+        Certificate { steps: ledgers.steps(), potential: ledgers.potential(), potential_bound, ledgers: entries }
+    }
+
+    /// True if every measured number is within its bound, up to rounding: anything else is a defect, not bad luck.
+    pub fn holds(&self) -> bool {
+        let within = |measured: f64, bound: f64| measured <= bound + 1e-9 * (1.0 + bound.abs());
+        within(self.potential, self.potential_bound)
+            && self.ledgers.iter().all(|ledger| {
+                within(ledger.calibration_error, ledger.calibration_bound)
+                    && within(ledger.regret, ledger.regret_bound)
+            })
+    }
+}
+
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "after {} outcomes: potential {:.2}, bound {:.2}", self.steps, self.potential, self.potential_bound)?;
+        write!(f, "{:<20} {:>22} {:>28}", "ledger", "calibration (bound)", "regret (bound)")?;
+        for ledger in &self.ledgers {
+            let name = match ledger.kind {
+                LedgerKind::Uniform => "uniform".to_string(),
+                LedgerKind::Crps => "crps".to_string(),
+                LedgerKind::Group(group) => format!("group {group}"),
+                LedgerKind::Threshold(y) => format!("threshold {y}"),
+            };
+            let calibration = format!("{:.4} ({:.4})", ledger.calibration_error, ledger.calibration_bound);
+            let regret = format!("{:+.4} ({:.4})", ledger.announced_regret.unwrap_or(ledger.regret), ledger.regret_bound);
+            write!(f, "\n{name:<20} {calibration:>22} {regret:>28}")?;
+        }
+        Ok(())
+    }
+}

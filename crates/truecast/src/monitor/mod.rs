@@ -1,0 +1,5 @@
+//! Running measurements.
+
+mod certificate;
+
+pub use certificate::{Certificate, LedgerCertificate};

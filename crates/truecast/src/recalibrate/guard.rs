@@ -1,0 +1,256 @@
+//! The coverage guard: keeps the hit balance of every quantile within a budget of order √n.
+//!
+//! Calibrated levels do not yet make an 80 % interval cover 80 %: an adversary who sees the interval and steps just outside
+//! beats them completely. The guard is a second monotone map behind the ledgers', in the probit scale of the ledger
+//! forecast, so it knows no units:
+//!
+//! ```text
+//! q_k = Φ(t_k), t equally spaced on [−3, 3];   e_k = hits − nominal so far;   b_k = 2 √(q_k (1−q_k)(n + 25)) + 1
+//! x_k = e_k / b_k held within ±0.9999;         knot_k = t_k − 0.16 x_k / (1 − x_k²)
+//! ```
+//!
+//! and while knots cross, neighbours are pooled (sums of e and b, mean of t). G_t has its quantile q_k where the ledger forecast has
+//! probit score knot_k. Inside its budget the guard does next to nothing; at the budget it pushes a quantile to the
+//! end of the support, as adaptive conformal inference does, and pooling keeps the whole CDF nested, which no
+//! per-level method can. Cost: O(K), no allocation. See docs/theory.md, "The coverage guard".
+
+use std::sync::{Arc, LazyLock};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::SnapshotError;
+use crate::grid::equally_spaced;
+use crate::normal;
+
+const COUNT: usize = 25;
+const SPAN: f64 = 3.0;
+const STRENGTH: f64 = 0.16;
+const SLACK: f64 = 25.0;
+const LIMIT: f64 = 0.9999;
+
+/// The quantiles that are guarded; the same for every guard.
+#[derive(Debug, PartialEq)]
+struct Grid {
+    probits: Vec<f64>,
+    probabilities: Vec<f64>,
+    /// 2 √(q (1 − q)), so that the budget is this times √(n + 25), plus 1.
+    budgets: Vec<f64>,
+}
+
+static GRID: LazyLock<Arc<Grid>> = LazyLock::new(|| {
+    let probits: Vec<f64> = equally_spaced(-SPAN, SPAN, COUNT).collect();
+    let budgets = probits.iter().map(|&t| 2.0 * (normal::cdf(t) * normal::sf(t)).sqrt()).collect();
+    let probabilities = probits.iter().map(|&t| normal::cdf(t)).collect();
+    Arc::new(Grid { probits, probabilities, budgets })
+});
+
+/// The hit balances of the guarded quantiles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guard {
+    grid: Arc<Grid>,
+    errors: Vec<f64>,
+    steps: u64,
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Guard { grid: GRID.clone(), errors: vec![0.0; COUNT], steps: 0 }
+    }
+}
+
+impl Guard {
+    /// The probabilities q_k of the guarded quantiles.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.grid.probabilities
+    }
+
+    /// e_k: how often the outcome fell at or below quantile k, minus how often it should have.
+    pub fn balances(&self) -> &[f64] {
+        &self.errors
+    }
+
+    /// b_k: what the balances are kept within.
+    pub fn budgets(&self) -> impl Iterator<Item = f64> + '_ {
+        let root = self.root();
+        self.grid.budgets.iter().map(move |b| b * root + 1.0)
+    }
+
+    fn root(&self) -> f64 {
+        (self.steps as f64 + SLACK).sqrt()
+    }
+
+    /// Writes the knots for the next outcome.
+    pub(crate) fn knots(&self, out: &mut Knots) {
+        let root = self.root();
+        let grid = &*self.grid;
+        for (((knot, e), b), t) in out.knots.iter_mut().zip(&self.errors).zip(&grid.budgets).zip(&grid.probits) {
+            *knot = place(*e, b * root + 1.0, *t);
+        }
+        let crossings: usize = out.knots.windows(2).map(|pair| usize::from(pair[0] > pair[1])).sum();
+        if crossings > 0 {
+            self.pool(root, &mut out.knots);
+        }
+    }
+
+    /// Merges neighbours while their knots cross. `knots` holds the unpooled ones.
+    fn pool(&self, root: f64, knots: &mut [f64]) {
+        let grid = &*self.grid;
+        let mut blocks = [Block::default(); COUNT];
+        let mut used = 0;
+        for k in 0..knots.len() {
+            let mut last = Block {
+                error: self.errors[k],
+                budget: grid.budgets[k] * root + 1.0,
+                probit: grid.probits[k],
+                count: 1,
+                knot: knots[k],
+            };
+            while used > 0 && blocks[used - 1].knot > last.knot {
+                used -= 1;
+                last = blocks[used].merge(last);
+            }
+            blocks[used] = last;
+            used += 1;
+        }
+        let mut start = 0;
+        for block in &blocks[..used] {
+            knots[start..start + block.count].fill(block.knot);
+            start += block.count;
+        }
+    }
+
+    /// Books an outcome whose ledger probit score is `score` against the knots that were in force.
+    pub(crate) fn settle(&mut self, knots: &Knots, score: f64) {
+        for ((e, knot), q) in self.errors.iter_mut().zip(&knots.knots).zip(&self.grid.probabilities) {
+            *e += f64::from(u8::from(score <= *knot)) - q;
+        }
+        self.steps += 1;
+    }
+
+    pub(crate) fn state(&self) -> GuardState {
+        GuardState { errors: self.errors.clone(), steps: self.steps }
+    }
+
+    pub(crate) fn from_state(state: GuardState) -> Result<Self, SnapshotError> {
+        let limit = state.steps as f64 + 1.0;
+        if state.errors.len() != COUNT || !state.errors.iter().all(|e| e.abs() <= limit) {
+            return Err(SnapshotError::Invalid { field: "guard", rule: "25 balances within the number of steps" });
+        }
+        Ok(Guard { errors: state.errors, steps: state.steps, ..Guard::default() })
+    }
+}
+
+/// The saved form of a [`Guard`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct GuardState {
+    errors: Vec<f64>,
+    steps: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Block {
+    error: f64,
+    budget: f64,
+    probit: f64,
+    count: usize,
+    knot: f64,
+}
+
+impl Block {
+    fn merge(self, other: Block) -> Block {
+        let mut sum = Block {
+            error: self.error + other.error,
+            budget: self.budget + other.budget,
+            probit: self.probit + other.probit,
+            count: self.count + other.count,
+            knot: 0.0,
+        };
+        sum.knot = place(sum.error, sum.budget, sum.probit / sum.count as f64);
+        sum
+    }
+}
+
+/// t − 0.16 x/(1 − x²) with x = e/b, written with one division.
+#[inline]
+fn place(error: f64, budget: f64, probit: f64) -> f64 {
+    let limit = LIMIT * budget;
+    let e = error.max(-limit).min(limit);
+    probit - STRENGTH * (e * budget) / (budget * budget - e * e)
+}
+
+/// The guard's map at one step: the ledger probit scores at which the guarded quantiles lie, non-decreasing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
+pub struct Knots {
+    grid: Arc<Grid>,
+    knots: Vec<f64>,
+}
+
+impl Default for Knots {
+    fn default() -> Self {
+        Knots { grid: GRID.clone(), knots: GRID.probits.clone() }
+    }
+}
+
+impl Knots {
+    /// Ledger probit scores of the guarded quantiles.
+    pub fn scores(&self) -> &[f64] {
+        &self.knots
+    }
+
+    /// Probit scores t_k of the guarded quantiles themselves.
+    pub fn probits(&self) -> &[f64] {
+        &self.grid.probits
+    }
+
+    /// From the ledger forecast's probit score to G_t's, continuous from the right.
+    pub fn apply(&self, score: f64) -> f64 {
+        self.through(self.knots.partition_point(|&knot| knot <= score), score)
+    }
+
+    /// The limit of [`apply`](Knots::apply) from the left.
+    pub fn apply_left(&self, score: f64) -> f64 {
+        self.through(self.knots.partition_point(|&knot| knot < score), score)
+    }
+
+    /// `next` is the first knot that lies beyond `score`.
+    fn through(&self, next: usize, score: f64) -> f64 {
+        let (x, t) = (&self.knots, &self.grid.probits);
+        match next {
+            0 => t[0] + (score - x[0]),
+            i if i == x.len() => t[i - 1] + (score - x[i - 1]),
+            i => t[i - 1] + (t[i] - t[i - 1]) * ((score - x[i - 1]) / (x[i] - x[i - 1])),
+        }
+    }
+
+    /// The ledger probit score at which G_t has the probit score `t`.
+    pub fn invert(&self, t: f64) -> f64 {
+        let (x, grid) = (&self.knots, &self.grid.probits);
+        let last = x.len() - 1;
+        if t <= grid[0] {
+            x[0] + (t - grid[0])
+        } else if t >= grid[last] {
+            x[last] + (t - grid[last])
+        } else {
+            let i = grid.partition_point(|&g| g < t);
+            x[i - 1] + (x[i] - x[i - 1]) * ((t - grid[i - 1]) / (grid[i] - grid[i - 1]))
+        }
+    }
+}
+
+impl TryFrom<Vec<f64>> for Knots {
+    type Error = SnapshotError;
+    fn try_from(knots: Vec<f64>) -> Result<Self, SnapshotError> {
+        let ordered = knots.windows(2).all(|pair| pair[0] <= pair[1]);
+        if knots.len() != COUNT || !ordered || !knots.iter().all(|knot| knot.is_finite()) {
+            return Err(SnapshotError::Invalid { field: "guard knots", rule: "25 finite, non-decreasing scores" });
+        }
+        Ok(Knots { knots, ..Knots::default() })
+    }
+}
+
+impl From<Knots> for Vec<f64> {
+    fn from(of: Knots) -> Self {
+        of.knots
+    }
+}

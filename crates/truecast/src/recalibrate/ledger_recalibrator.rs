@@ -1,0 +1,231 @@
+//! The default recalibrator: ledgers, trust, isotonic projection, map and guard, composed.
+//!
+//! Guarantee: the promises of `ledgers/` (calibration of the PIT, no regret in CRPS at the levels' resolution, and each
+//! optional ledger's) plus the guard's coverage budget, on every stream. Cost: O(M·G + K) per step at M levels, G ledgers and
+//! K guarded quantiles, whatever the number of steps; no allocation.
+
+use serde::{Deserialize, Serialize};
+
+use super::guard::GuardState;
+use super::ledgers::LedgersState;
+use super::{Groups, Guard, Ledgers, Map, Parameters, Plan, Recalibrator, Scores, Trust, isotonic};
+use crate::error::{Error, Result, SnapshotError};
+use crate::forecast::Forecast;
+use crate::monitor::Certificate;
+use crate::stream::Snapshot;
+
+/// The ledger recalibrator; [`Default`] is what to start with, [`Parameters`] what can be changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "State", into = "State")]
+pub struct LedgerRecalibrator {
+    parameters: Parameters,
+    ledgers: Ledgers,
+    trust: Option<Trust>,
+    guard: Option<Guard>,
+    /// Per ledger, Σ_t trust · Σ_j w[(p−o)² − (u−o)²]: by convexity at least the mixture's regret.
+    /// Discounted as the ledgers are.
+    mixed_regrets: Vec<f64>,
+}
+
+impl Default for LedgerRecalibrator {
+    fn default() -> Self {
+        LedgerRecalibrator::new(Parameters::default())
+    }
+}
+
+impl LedgerRecalibrator {
+    /// A recalibrator that has seen nothing.
+    pub fn new(parameters: Parameters) -> Self {
+        LedgerRecalibrator {
+            ledgers: Ledgers::new(&parameters),
+            trust: parameters.trust.then(Trust::default),
+            guard: parameters.guard.then(Guard::default),
+            mixed_regrets: vec![0.0; parameters.ledgers.len()],
+            parameters,
+        }
+    }
+
+    /// What it was built with.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The ledgers.
+    pub fn ledgers(&self) -> &Ledgers {
+        &self.ledgers
+    }
+
+    /// The trust in the ledgers, if it is on.
+    pub fn trust(&self) -> Option<&Trust> {
+        self.trust.as_ref()
+    }
+
+    /// The coverage guard, if it is on.
+    pub fn guard(&self) -> Option<&Guard> {
+        self.guard.as_ref()
+    }
+
+    /// Measured error and regret per ledger, with their bounds. O(M N).
+    pub fn certificate(&self) -> Certificate {
+        Certificate::new(&self.ledgers, self.trust.is_some().then_some(&self.mixed_regrets))
+    }
+
+    /// p: the ledgers' plays, rounded to the grid if they are randomised.
+    fn played<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
+        self.ledgers.play(plan);
+        if self.parameters.randomised {
+            self.ledgers.round(self.parameters.seed, plan);
+        }
+        plan
+    }
+
+    /// p̂: the plays mixed with the base's own probabilities.
+    fn trusted<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
+        plan.trust = self.trust.map_or(1.0, |trust| trust.weight());
+        let base = self.parameters.levels.probabilities();
+        Trust::mix(plan.trust, &plan.plays, base, plan.map.announced_mut());
+        plan
+    }
+
+    /// p̂ without crossings.
+    fn projected<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
+        let Plan { widths, map, scratch, .. } = plan;
+        // Without widths every level counts the same.
+        isotonic::project(map.announced_mut(), |j| widths.get(j).map_or(1.0, |w| *w), &mut scratch.isotonic);
+        plan
+    }
+
+    /// The guard's knots behind the map through p̂.
+    fn guarded<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
+        if let (Some(guard), Some(knots)) = (&self.guard, plan.map.guard_mut()) {
+            guard.knots(knots);
+        }
+        plan
+    }
+
+    /// Feeds trust and the mixed regrets with Σ_j w[(u−o)² − (p−o)²].
+    fn settle_trust(&mut self, plan: &Plan, z: f64) {
+        let Some(trust) = &mut self.trust else { return };
+        let levels = self.ledgers.levels();
+        let decay = self.ledgers.decay();
+        let (zs, us) = (levels.probits(), levels.probabilities());
+        let gains = |weights: &[f64]| {
+            let terms = zs.iter().zip(us).zip(&plan.plays).zip(weights);
+            terms.fold([0.0; 2], |[gain, total], (((level, u), p), w)| {
+                let o = if z <= *level { 1.0 } else { 0.0 };
+                // (u−o)² − (p−o)² without cancellation
+                [gain + w * ((u - p) * (u + p - 2.0 * o)), total + w]
+            })
+        };
+        for (regret, weights) in self.mixed_regrets.iter_mut().zip(plan.weights.chunks_exact(zs.len())) {
+            *regret = *regret * decay - plan.trust * gains(weights)[0];
+        }
+        let [crps_gain, total_width] = gains(&plan.widths);
+        let mean_gain = zs.iter().zip(us).zip(&plan.plays).fold(0.0, |gain, ((level, u), p)| {
+            let o = if z <= *level { 1.0 } else { 0.0 };
+            gain + (u - p) * (u + p - 2.0 * o)
+        });
+        trust.settle(crps_gain, total_width, mean_gain / zs.len() as f64);
+    }
+}
+
+impl Recalibrator for LedgerRecalibrator {
+    fn empty_plan(&self) -> Plan {
+        let Parameters { levels, shape, guard, ledgers, .. } = &self.parameters;
+        let map = Map::identity(levels.clone(), *shape, *guard);
+        Plan::new(map, ledgers.len(), self.parameters.needs_widths())
+    }
+
+    fn plan(&self, forecast: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
+        plan.expect_shape(self.parameters.levels.count(), self.parameters.ledgers.len())?;
+        if let Some(group) = groups.largest().filter(|group| *group >= self.parameters.group_count()) {
+            return Err(Error::UnknownGroup { group, count: self.parameters.group_count() });
+        }
+        plan.step = step;
+        plan.settled = self.ledgers.steps();
+        if !plan.widths.is_empty() {
+            forecast.widths(&self.parameters.levels, &mut plan.widths);
+        }
+        self.ledgers.weigh(forecast, groups, plan)?;
+        self.guarded(self.projected(self.trusted(self.played(plan))));
+        Ok(())
+    }
+
+    fn settle(&mut self, plan: &Plan, z: f64) -> Result<Scores> {
+        plan.expect_shape(self.parameters.levels.count(), self.parameters.ledgers.len())?;
+        if z.is_nan() {
+            return Err(Error::NotFinite { what: "probit score of the outcome", value: z });
+        }
+        let score = plan.map.ledger_probit(z);
+        let calibrated = plan.map.guarded(score);
+        if let (Some(guard), Some(knots)) = (&mut self.guard, plan.map.guard()) {
+            guard.settle(knots, score);
+        }
+        self.settle_trust(plan, z);
+        self.ledgers.settle(plan, z, self.parameters.randomised);
+        Ok(Scores { base: z, calibrated })
+    }
+
+    fn steps(&self) -> u64 {
+        self.ledgers.steps()
+    }
+
+    fn seed(&self) -> u64 {
+        self.parameters.seed
+    }
+
+    fn validate_plan(&self, plan: &Plan) -> Result<(), SnapshotError> {
+        plan.validate(&self.empty_plan(), self.parameters.plays.intervals())
+    }
+}
+
+/// The saved form.
+#[derive(Serialize, Deserialize)]
+struct State {
+    parameters: Parameters,
+    ledgers: LedgersState,
+    trust: Option<Trust>,
+    guard: Option<GuardState>,
+    mixed_regrets: Vec<f64>,
+}
+
+impl TryFrom<State> for LedgerRecalibrator {
+    type Error = SnapshotError;
+    fn try_from(state: State) -> Result<Self, SnapshotError> {
+        let State { parameters, ledgers, trust, guard, mixed_regrets } = state;
+        if trust.is_some() != parameters.trust || guard.is_some() != parameters.guard {
+            return Err(SnapshotError::Invalid { field: "trust and guard", rule: "there as the parameters say" });
+        }
+        if let Some(trust) = &trust {
+            trust.validate()?;
+        }
+        if mixed_regrets.len() != parameters.ledgers.len() || !mixed_regrets.iter().all(|r| r.is_finite()) {
+            return Err(SnapshotError::Invalid { field: "mixed regrets", rule: "finite, one per ledger" });
+        }
+        Ok(LedgerRecalibrator {
+            ledgers: Ledgers::from_state(&parameters, ledgers)?,
+            guard: guard.map(Guard::from_state).transpose()?,
+            trust,
+            mixed_regrets,
+            parameters,
+        })
+    }
+}
+
+impl From<LedgerRecalibrator> for State {
+    fn from(of: LedgerRecalibrator) -> Self {
+        State {
+            ledgers: of.ledgers.state(),
+            guard: of.guard.as_ref().map(Guard::state),
+            trust: of.trust,
+            mixed_regrets: of.mixed_regrets,
+            parameters: of.parameters,
+        }
+    }
+}
+
+impl Snapshot for LedgerRecalibrator {
+    fn name() -> String {
+        "ledger".to_string()
+    }
+}

@@ -1,0 +1,116 @@
+//! The saved form of the ledgers, and the checks it passes before it is used.
+
+use serde::{Deserialize, Serialize};
+
+use super::Ledgers;
+use crate::error::SnapshotError;
+use crate::recalibrate::Parameters;
+
+impl Ledgers {
+    pub(crate) fn state(&self) -> LedgersState {
+        let books = self.books.iter().map(|book| BookState {
+            balances: (0..self.levels.count())
+                .flat_map(|j| (0..self.plays.values().len()).map(move |i| (j, i)))
+                .map(|(j, i)| self.balance(book, j, i))
+                .collect(),
+            squares: book.squares.clone(),
+            firsts: book.firsts.clone(),
+            totals: book.totals.clone(),
+            shifts: book.shifts.clone(),
+        });
+        LedgersState {
+            inflation: self.inflation,
+            steps: self.steps,
+            effective: self.effective,
+            latest: self.latest,
+            cells: self.cells.clone(),
+            fractions: self.fractions.clone(),
+            bounds: self.bounds.clone(),
+            books: books.collect(),
+        }
+    }
+
+    pub(crate) fn from_state(parameters: &Parameters, state: LedgersState) -> Result<Self, SnapshotError> {
+        let mut ledgers = Ledgers::new(parameters);
+        state.validate(&ledgers)?;
+        let width = ledgers.plays.values().len();
+        for (book, saved) in ledgers.books.iter_mut().zip(state.books) {
+            for (j, &cell) in state.cells.iter().enumerate() {
+                let at = j * width + cell as usize;
+                (book.low[j], book.high[j]) = (saved.balances[at], saved.balances[at + 1]);
+            }
+            book.table = saved.balances;
+            book.squares = saved.squares;
+            book.firsts = saved.firsts;
+            book.totals = saved.totals;
+            book.shifts = saved.shifts;
+        }
+        ledgers.inflation = state.inflation;
+        ledgers.steps = state.steps;
+        ledgers.effective = state.effective;
+        ledgers.latest = state.latest;
+        ledgers.cells = state.cells;
+        ledgers.fractions = state.fractions;
+        ledgers.bounds = state.bounds;
+        ledgers.find_cell_ends();
+        Ok(ledgers)
+    }
+}
+
+/// The saved form of [`Ledgers`]; parameters are saved beside it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LedgersState {
+    inflation: f64,
+    steps: u64,
+    effective: f64,
+    latest: u64,
+    cells: Vec<u32>,
+    fractions: Vec<f64>,
+    bounds: Vec<f64>,
+    books: Vec<BookState>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct BookState {
+    balances: Vec<f64>,
+    squares: Vec<f64>,
+    firsts: Vec<f64>,
+    totals: Vec<f64>,
+    shifts: Vec<f64>,
+}
+
+impl LedgersState {
+    fn validate(&self, empty: &Ledgers) -> Result<(), SnapshotError> {
+        let levels = empty.levels.count();
+        let lengths = self.cells.len() == levels
+            && self.fractions.len() == levels
+            && self.bounds.len() == levels
+            && self.books.len() == empty.books.len()
+            && self.books.iter().all(|book| {
+                book.balances.len() == levels * empty.plays.values().len()
+                    && [&book.squares, &book.firsts, &book.totals, &book.shifts].iter().all(|v| v.len() == levels)
+            });
+        if !lengths {
+            return Err(SnapshotError::Invalid { field: "ledgers", rule: "of the shape its parameters say" });
+        }
+        if self.cells.iter().any(|&cell| cell as usize >= empty.plays.intervals()) {
+            return Err(SnapshotError::Invalid { field: "ledger cells", rule: "on the play grid" });
+        }
+        if !self.fractions.iter().all(|a| (0.0..=1.0).contains(a)) {
+            return Err(SnapshotError::Invalid { field: "ledger fractions", rule: "between 0 and 1" });
+        }
+        let finite = self.bounds.iter().all(|b| b.is_finite())
+            && self.books.iter().all(|book| book.balances.iter().all(|l| l.is_finite()));
+        let sizes = self.books.iter().all(|book| {
+            let sums = [&book.squares, &book.firsts, &book.totals, &book.shifts];
+            sums.iter().all(|values| values.iter().all(|x| *x >= 0.0 && x.is_finite()))
+        });
+        if !finite || !sizes {
+            return Err(SnapshotError::Invalid { field: "ledger sums", rule: "finite, and not negative where squared" });
+        }
+        if !(self.inflation >= 1.0 && self.inflation.is_finite() && self.effective >= 0.0 && self.effective.is_finite()) {
+            return Err(SnapshotError::Invalid { field: "ledger counts", rule: "finite and not negative" });
+        }
+        Ok(())
+    }
+}

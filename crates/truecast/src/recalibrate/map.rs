@@ -1,0 +1,279 @@
+//! The monotone map G_t = guard ∘ R_t ∘ F_t, from the base's probit score to the calibrated one.
+//!
+//! ```text
+//! probit shape   R_t runs through (z_j, r_j), r_j = Φ⁻¹(p̂_j), straight in between; beyond the outer levels it goes on with
+//!                the slope of the chord from the middle level to the outer one, held within [0.02, 50]
+//! step shape     the paper's: F_t(y) in [u_{j−1}, u_j) becomes p̂_j, and 1 in the last cell
+//! ```
+//!
+//! Both are non-decreasing and reach 0 and 1, so G_t is a distribution. The paper's outcomes are bounded and its G_t has an
+//! atom of size p̂_1 at the lower end; on an unbounded axis we put that atom at the middle of the first cell (F = u_1/2).
+//!
+//! The normal quantiles r_j are computed when they are asked for: a step that reads one interval needs six of them, not M.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::guard::Knots;
+use crate::error::SnapshotError;
+use crate::forecast::Knot;
+use crate::grid::Levels;
+use crate::normal;
+
+/// Probabilities nearer to 0 or 1 than this say nothing about how far a tail reaches.
+const SMALLEST: f64 = 1e-12;
+/// The slope beyond the outer levels stays within these.
+const SLOPES: (f64, f64) = (0.02, 50.0);
+
+/// How the probabilities announced at the levels become a whole distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MapShape {
+    /// Straight lines in probit coordinates: a continuous distribution.
+    Probit,
+    /// The paper's step function.
+    Step,
+}
+
+/// The map in force at one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "MapState", into = "MapState")]
+pub struct Map {
+    levels: Arc<Levels>,
+    shape: MapShape,
+    announced: Vec<f64>,
+    guard: Option<Knots>,
+}
+
+impl Map {
+    /// The map that changes nothing.
+    pub(crate) fn identity(levels: Arc<Levels>, shape: MapShape, guarded: bool) -> Self {
+        let announced = levels.probabilities().to_vec();
+        Map { levels, shape, announced, guard: guarded.then(Knots::default) }
+    }
+
+    /// The levels.
+    pub fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
+    /// p̂_j: the probabilities announced at the levels, non-decreasing.
+    pub fn announced(&self) -> &[f64] {
+        &self.announced
+    }
+
+    /// The guard's knots, if there is a guard.
+    pub fn guard(&self) -> Option<&Knots> {
+        self.guard.as_ref()
+    }
+
+    pub(crate) fn announced_mut(&mut self) -> &mut [f64] {
+        &mut self.announced
+    }
+
+    pub(crate) fn guard_mut(&mut self) -> Option<&mut Knots> {
+        self.guard.as_mut()
+    }
+
+    /// The calibrated probit score of an outcome with base probit score `z`; continuous from the right.
+    pub fn probit(&self, z: f64) -> f64 {
+        self.guarded(self.ledger_probit(z))
+    }
+
+    /// The limit of [`probit`](Map::probit) from the left.
+    pub fn probit_left(&self, z: f64) -> f64 {
+        let score = match self.shape {
+            MapShape::Probit => self.ledger_probit(z),
+            MapShape::Step => self.step(self.levels.probits().partition_point(|&level| level < z), |first| z > first),
+        };
+        match &self.guard {
+            None => score,
+            // A flat part of R_t carries the limit from the right up to its end: only a rising or jumping R_t meets
+            // the guard's jump from below, and at the jump itself both limits belong to the same outcome.
+            Some(knots) => knots.apply_left(score),
+        }
+    }
+
+    /// The guard's part alone: from the ledger forecast's probit score to the calibrated one.
+    #[inline]
+    pub(crate) fn guarded(&self, score: f64) -> f64 {
+        self.guard.as_ref().map_or(score, |knots| knots.apply(score))
+    }
+
+    /// R_t alone: the ledger forecast's probit score.
+    pub fn ledger_probit(&self, z: f64) -> f64 {
+        let levels = self.levels.probits();
+        let next = levels.partition_point(|&level| level <= z);
+        match self.shape {
+            MapShape::Step => self.step(next, |first| z >= first),
+            MapShape::Probit => match next {
+                0 => self.score(0) + self.lower_slope() * (z - levels[0]),
+                j if j == levels.len() => self.score(j - 1) + self.upper_slope() * (z - levels[j - 1]),
+                j => {
+                    let (low, high) = (self.score(j - 1), self.score(j));
+                    low + (high - low) * ((z - levels[j - 1]) / (levels[j] - levels[j - 1]))
+                }
+            },
+        }
+    }
+
+    /// The smallest base probit score whose calibrated one is at least `t`.
+    pub fn invert(&self, t: f64) -> f64 {
+        let score = self.guard.as_ref().map_or(t, |knots| knots.invert(t));
+        self.invert_ledgers(score)
+    }
+
+    fn invert_ledgers(&self, score: f64) -> f64 {
+        let levels = self.levels.probits();
+        let p = normal::cdf(score);
+        // The clipping of r_j moves only levels that lie beyond SMALLEST, so compare clipped probabilities.
+        let next = self.announced.partition_point(|&announced| match self.shape {
+            MapShape::Probit => clip(announced) < p,
+            MapShape::Step => announced < p,
+        });
+        match self.shape {
+            MapShape::Step if score == f64::NEG_INFINITY => f64::NEG_INFINITY,
+            MapShape::Step => match next {
+                0 => self.first_step(),
+                j => levels[j - 1],
+            },
+            MapShape::Probit => match next {
+                0 => levels[0] + (score - self.score(0)) / self.lower_slope(),
+                j if j == levels.len() => levels[j - 1] + (score - self.score(j - 1)) / self.upper_slope(),
+                j => {
+                    let (low, high) = (self.score(j - 1), self.score(j));
+                    // p̂_j ≥ p > p̂_{j−1}; where they differ by rounding alone, the upper level is the answer.
+                    let fraction = if high > low { ((score - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
+                    levels[j - 1] + (levels[j] - levels[j - 1]) * fraction
+                }
+            },
+        }
+    }
+
+    /// d(calibrated)/d(base) of the probit score at `z`, from the right; `None` where the map jumps or is a step.
+    pub(crate) fn slope(&self, z: f64) -> Option<f64> {
+        if self.shape == MapShape::Step || self.probit_left(z) != self.probit(z) {
+            return None;
+        }
+        let levels = self.levels.probits();
+        let ledgers = match levels.partition_point(|&level| level <= z) {
+            0 => self.lower_slope(),
+            j if j == levels.len() => self.upper_slope(),
+            j => (self.score(j) - self.score(j - 1)) / (levels[j] - levels[j - 1]),
+        };
+        let Some(knots) = &self.guard else { return Some(ledgers) };
+        let (x, t) = (knots.scores(), knots.probits());
+        let score = self.ledger_probit(z);
+        Some(match x.partition_point(|&knot| knot <= score) {
+            i if i == 0 || i == x.len() => ledgers,
+            i => ledgers * ((t[i] - t[i - 1]) / (x[i] - x[i - 1])),
+        })
+    }
+
+    /// The map as knots (base score, calibrated score) with the slopes dz/dt beyond them; steps have none.
+    ///
+    /// `y` of each knot is the base probit score here: [`Recalibrated`](crate::Recalibrated) turns it into an outcome.
+    pub(crate) fn knots(&self) -> Option<(Vec<Knot>, f64, f64)> {
+        if self.shape == MapShape::Step {
+            return None;
+        }
+        let levels = self.levels.probits();
+        let mut at: Vec<f64> = levels.to_vec();
+        if let Some(knots) = &self.guard {
+            at.extend(knots.scores().iter().map(|&score| self.invert_ledgers(score)));
+        }
+        at.sort_by(f64::total_cmp);
+        at.dedup();
+        let mut knots = Vec::with_capacity(2 * at.len());
+        for z in at {
+            let (left, right) = (self.probit_left(z), self.probit(z));
+            let floor = knots.last().map_or(f64::NEG_INFINITY, |knot: &Knot| knot.z);
+            knots.push(Knot { y: z, z: left.max(floor) });
+            if right > left.max(floor) {
+                knots.push(Knot { y: z, z: right });
+            }
+        }
+        Some((knots, 1.0 / self.lower_slope(), 1.0 / self.upper_slope()))
+    }
+
+    /// r_j = Φ⁻¹(p̂_j).
+    #[inline]
+    fn score(&self, j: usize) -> f64 {
+        normal::quantile(clip(self.announced[j]))
+    }
+
+    fn lower_slope(&self) -> f64 {
+        self.chord(0)
+    }
+
+    fn upper_slope(&self) -> f64 {
+        self.chord(self.announced.len() - 1)
+    }
+
+    /// The slope from the middle level to level `outer`.
+    fn chord(&self, outer: usize) -> f64 {
+        let middle = (self.announced.len() - 1) / 2;
+        let levels = self.levels.probits();
+        if middle == outer {
+            return 1.0;
+        }
+        let slope = (self.score(outer) - self.score(middle)) / (levels[outer] - levels[middle]);
+        slope.clamp(SLOPES.0, SLOPES.1)
+    }
+
+    /// The step function in the cell below level `next`.
+    fn step(&self, next: usize, reached: impl Fn(f64) -> bool) -> f64 {
+        match next {
+            0 if !reached(self.first_step()) => f64::NEG_INFINITY,
+            j if j == self.announced.len() => f64::INFINITY,
+            j => normal::quantile(self.announced[j]),
+        }
+    }
+
+    /// Where the step function leaves 0: the middle of the first cell.
+    fn first_step(&self) -> f64 {
+        normal::quantile(0.5 * self.levels.probabilities()[0])
+    }
+
+    /// Where the steps are, in base probit scores.
+    pub(crate) fn jumps(&self) -> impl Iterator<Item = f64> + '_ {
+        std::iter::once(self.first_step()).chain(self.levels.probits().iter().copied())
+    }
+}
+
+#[inline]
+fn clip(p: f64) -> f64 {
+    p.clamp(SMALLEST, 1.0 - SMALLEST)
+}
+
+/// The saved form of a [`Map`].
+#[derive(Serialize, Deserialize)]
+struct MapState {
+    levels: Levels,
+    shape: MapShape,
+    announced: Vec<f64>,
+    guard: Option<Knots>,
+}
+
+impl TryFrom<MapState> for Map {
+    type Error = SnapshotError;
+    fn try_from(state: MapState) -> Result<Self, SnapshotError> {
+        let MapState { levels, shape, announced, guard } = state;
+        let ordered = announced.windows(2).all(|pair| pair[0] <= pair[1]);
+        let probabilities = announced.iter().all(|p| (0.0..=1.0).contains(p));
+        if announced.len() != levels.count() || !ordered || !probabilities {
+            return Err(SnapshotError::Invalid {
+                field: "announced",
+                rule: "one probability per level, non-decreasing",
+            });
+        }
+        Ok(Map { levels: Arc::new(levels), shape, announced, guard })
+    }
+}
+
+impl From<Map> for MapState {
+    fn from(of: Map) -> Self {
+        MapState { levels: (*of.levels).clone(), shape: of.shape, announced: of.announced, guard: of.guard }
+    }
+}

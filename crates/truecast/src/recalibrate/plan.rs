@@ -1,0 +1,119 @@
+//! What a recalibrator announces at one step, with all that is needed to book the outcome later.
+
+use serde::{Deserialize, Serialize};
+
+use super::isotonic;
+use super::map::Map;
+use crate::error::{Error, Result, SnapshotError};
+use crate::forecast::{Forecast, Recalibrated};
+
+/// The announcement of one step.
+///
+/// Made by [`Recalibrator::plan`](super::Recalibrator::plan), read through [`Plan::calibrated`], and handed back to
+/// [`Recalibrator::settle`](super::Recalibrator::settle) with the outcome. Buffers are reused when a plan is filled again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Plan {
+    /// The number of the forecast: keys the random draws.
+    pub(crate) step: u64,
+    /// How many outcomes had been settled when this was planned; tells late outcomes from immediate ones.
+    pub(crate) settled: u64,
+    /// The probabilities played at the levels, before mixing and projection.
+    pub(crate) plays: Vec<f64>,
+    /// The play interval of each play, and how far into it the play lies.
+    pub(crate) cells: Vec<u32>,
+    pub(crate) fractions: Vec<f64>,
+    /// Weight of each ledger (rows) at each level.
+    pub(crate) weights: Vec<f64>,
+    /// w / A for each ledger and level, A counting this step.
+    pub(crate) ratios: Vec<f64>,
+    /// The base forecast's widths at the levels; empty where no part of the recalibrator uses them.
+    pub(crate) widths: Vec<f64>,
+    /// The weight on the plays; 1 where there is no trust.
+    pub(crate) trust: f64,
+    pub(crate) map: Map,
+    #[serde(skip)]
+    pub(crate) scratch: Scratch,
+}
+
+/// Room for intermediate results; carries nothing from one step to another.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scratch {
+    pub(crate) low: Vec<f64>,
+    pub(crate) high: Vec<f64>,
+    pub(crate) isotonic: isotonic::Scratch,
+}
+
+impl Plan {
+    /// An empty plan for `ledgers` ledgers on the levels of `map`.
+    pub(crate) fn new(map: Map, ledgers: usize, widths: bool) -> Self {
+        let levels = map.levels().count();
+        Plan {
+            step: 0,
+            settled: 0,
+            plays: map.announced().to_vec(),
+            cells: vec![0; levels],
+            fractions: vec![0.0; levels],
+            weights: vec![0.0; ledgers * levels],
+            ratios: vec![0.0; ledgers * levels],
+            widths: vec![0.0; if widths { levels } else { 0 }],
+            trust: 1.0,
+            map,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// The calibrated forecast: the base forecast, which must be the one that was planned for, through the map.
+    pub fn calibrated<F: Forecast>(&self, base: F) -> Recalibrated<F, &Map> {
+        Recalibrated::new(base, &self.map)
+    }
+
+    /// The map in force.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// The probabilities played at the levels, before trust and projection.
+    pub fn plays(&self) -> &[f64] {
+        &self.plays
+    }
+
+    /// The weight on the plays against the base; 1 where trust is off.
+    pub fn trust(&self) -> f64 {
+        self.trust
+    }
+
+    /// Refuses a plan of another shape.
+    pub(crate) fn expect_shape(&self, levels: usize, ledgers: usize) -> Result<()> {
+        if self.plays.len() == levels && self.weights.len() == ledgers * levels {
+            Ok(())
+        } else {
+            Err(Error::ForeignPlan { expected: levels, found: self.plays.len() })
+        }
+    }
+
+    /// Checks a plan that was loaded against the recalibrator it belongs to.
+    pub(crate) fn validate(&self, empty: &Plan, intervals: usize) -> Result<(), SnapshotError> {
+        let shape = self.plays.len() == empty.plays.len()
+            && self.cells.len() == empty.cells.len()
+            && self.fractions.len() == empty.fractions.len()
+            && self.weights.len() == empty.weights.len()
+            && self.ratios.len() == empty.ratios.len()
+            && self.widths.len() == empty.widths.len()
+            && self.map.levels() == empty.map.levels();
+        let unit = |values: &[f64]| values.iter().all(|p| (0.0..=1.0).contains(p));
+        let sizes = |values: &[f64]| values.iter().all(|w| *w >= 0.0 && w.is_finite());
+        if !shape {
+            return Err(SnapshotError::Invalid { field: "pending plan", rule: "of the recalibrator's shape" });
+        }
+        if !unit(&self.plays) || !unit(&self.fractions) || !unit(&[self.trust]) {
+            return Err(SnapshotError::Invalid { field: "pending plan", rule: "made of probabilities" });
+        }
+        if !sizes(&self.weights) || !sizes(&self.ratios) || !sizes(&self.widths) {
+            return Err(SnapshotError::Invalid { field: "pending plan", rule: "made of finite weights, zero or more" });
+        }
+        if self.cells.iter().any(|&cell| cell as usize >= intervals) {
+            return Err(SnapshotError::Invalid { field: "pending plan", rule: "on the play grid" });
+        }
+        Ok(())
+    }
+}
