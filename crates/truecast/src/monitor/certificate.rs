@@ -3,12 +3,13 @@
 //! Read from the state in O(M N), without the history. For each ledger g, over all steps (with a half-life: over its window):
 //!
 //! ```text
-//! calibration error   max_j Σ_i |L_gji| / W_gj          at most max_j √((N+1) A_gj Ψ) / W_gj
-//! regret              Σ_t Σ_j w[(p−o)² − (u−o)²]        at most Σ_j 2 √(Σ_i (v_i−u_j)²) √(A_gj Ψ), exactly known
+//! calibration error   max_j Σ_i |L_gji| / W_gj          at most max_j √((N+1) A_gj B_j) / W_gj
+//! regret              Σ_t Σ_j w[(p−o)² − (u−o)²]        at most Σ_j 2 √(Σ_i (v_i−u_j)²) √(A_gj B_j) − Q_gj, exactly known
 //! ```
 //!
-//! Ψ here is the bound on the potential that was booked step by step: it holds on every stream, late and randomised plays
-//! included. For the CRPS ledger the regret is that of the CRPS at the levels' resolution, in units of the outcome.
+//! B_j is the bound on the level's potential that was booked step by step: it holds on every stream, late and randomised
+//! plays included. For the CRPS ledger the regret is that of the CRPS at the levels' resolution, in units of the outcome. Error and regret are
+//! those of the ledgers' plays; `announced_regret` bounds that of their mixture with the base, before the guard.
 
 use std::fmt;
 
@@ -21,9 +22,9 @@ use crate::recalibrate::{LedgerKind, Ledgers};
 pub struct Certificate {
     /// Outcomes settled.
     pub steps: u64,
-    /// Ψ: the sum of squared balances over squared weights.
+    /// Σ_j Ψ_j: squared balances over squared weights, summed over ledgers and levels.
     pub potential: f64,
-    /// What Ψ is bounded by, booked step by step.
+    /// Σ_j B_j: what it is bounded by, booked step by step.
     pub potential_bound: f64,
     /// One entry per ledger.
     pub ledgers: Vec<LedgerCertificate>,
@@ -48,12 +49,10 @@ pub struct LedgerCertificate {
 
 impl Certificate {
     pub(crate) fn new(ledgers: &Ledgers, announced: Option<&Vec<f64>>) -> Self {
-        let potential_bound = ledgers.potential_bound();
-        // Rounding may leave the booked bound a hair below zero before anything happened.
-        let psi = potential_bound.max(0.0);
+        let bounds = ledgers.potential_bounds();
         let (u, v) = (ledgers.levels().probabilities(), ledgers.plays().values());
         let entries = ledgers.kinds().iter().enumerate().map(|(g, &kind)| {
-            let (squares, totals) = (ledgers.squares(g), ledgers.totals(g));
+            let (squares, totals, shifts) = (ledgers.squares(g), ledgers.totals(g), ledgers.shifts(g));
             let mut entry = LedgerCertificate {
                 kind,
                 calibration_error: 0.0,
@@ -64,10 +63,12 @@ impl Certificate {
             };
             for (j, balances) in ledgers.balances(g).iter().enumerate() {
                 let reach: f64 = v.iter().map(|v| (v - u[j]) * (v - u[j])).sum();
-                entry.regret_bound += 2.0 * (reach * squares[j] * psi).sqrt();
+                // Rounding may leave a bound a hair below zero before anything happened.
+                let norm = (squares[j] * bounds[j].max(0.0)).sqrt();
+                entry.regret_bound += 2.0 * reach.sqrt() * norm - shifts[j];
                 if totals[j] > 0.0 {
                     let error = balances.iter().map(|l| l.abs()).sum::<f64>() / totals[j];
-                    let bound = (v.len() as f64 * squares[j] * psi).sqrt() / totals[j];
+                    let bound = (v.len() as f64).sqrt() * norm / totals[j];
                     entry.calibration_error = entry.calibration_error.max(error);
                     entry.calibration_bound = entry.calibration_bound.max(bound);
                 }
@@ -75,7 +76,12 @@ impl Certificate {
             entry
         });
         let entries = entries.collect();
-        Certificate { steps: ledgers.steps(), potential: ledgers.potential(), potential_bound, ledgers: entries }
+        Certificate {
+            steps: ledgers.steps(),
+            potential: ledgers.potentials().iter().sum(),
+            potential_bound: bounds.iter().sum(),
+            ledgers: entries,
+        }
     }
 
     /// True if every measured number is within its bound, up to rounding: anything else is a defect, not bad luck.

@@ -18,6 +18,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::isotonic;
 use crate::error::SnapshotError;
 use crate::grid::equally_spaced;
 use crate::normal;
@@ -82,12 +83,8 @@ impl Guard {
     /// Writes the knots for the next outcome.
     pub(crate) fn knots(&self, out: &mut Knots) {
         let root = self.root();
-        let grid = &*self.grid;
-        for (((knot, e), b), t) in out.knots.iter_mut().zip(&self.errors).zip(&grid.budgets).zip(&grid.probits) {
-            *knot = place(*e, b * root + 1.0, *t);
-        }
-        let crossings: usize = out.knots.windows(2).map(|pair| usize::from(pair[0] > pair[1])).sum();
-        if crossings > 0 {
+        place_all(root, &self.errors, &self.grid.budgets, &self.grid.probits, &mut out.knots);
+        if !isotonic::is_non_decreasing(&out.knots) {
             self.pool(root, &mut out.knots);
         }
     }
@@ -121,9 +118,7 @@ impl Guard {
 
     /// Books an outcome whose ledger probit score is `score` against the knots that were in force.
     pub(crate) fn settle(&mut self, knots: &Knots, score: f64) {
-        for ((e, knot), q) in self.errors.iter_mut().zip(&knots.knots).zip(&self.grid.probabilities) {
-            *e += f64::from(u8::from(score <= *knot)) - q;
-        }
+        count_hits(score, &knots.knots, &self.grid.probabilities, &mut self.errors);
         self.steps += 1;
     }
 
@@ -174,8 +169,29 @@ impl Block {
 #[inline]
 fn place(error: f64, budget: f64, probit: f64) -> f64 {
     let limit = LIMIT * budget;
-    let e = error.max(-limit).min(limit);
+    let e = if error < -limit { -limit } else { error };
+    let e = if e > limit { limit } else { e };
     probit - STRENGTH * (e * budget) / (budget * budget - e * e)
+}
+
+/// [`place`] for every quantile.
+#[inline(never)] // separate slices vectorise
+fn place_all(root: f64, errors: &[f64], budgets: &[f64], probits: &[f64], knots: &mut [f64]) {
+    let n = knots.len();
+    let (errors, budgets, probits) = (&errors[..n], &budgets[..n], &probits[..n]);
+    for k in 0..n {
+        knots[k] = place(errors[k], budgets[k] * root + 1.0, probits[k]);
+    }
+}
+
+/// e_k += 1{score ≤ knot_k} − q_k.
+#[inline(never)] // separate slices vectorise
+fn count_hits(score: f64, knots: &[f64], probabilities: &[f64], errors: &mut [f64]) {
+    let n = errors.len();
+    let (knots, probabilities) = (&knots[..n], &probabilities[..n]);
+    for k in 0..n {
+        errors[k] += if score <= knots[k] { 1.0 } else { 0.0 } - probabilities[k];
+    }
 }
 
 /// The guard's map at one step: the ledger probit scores at which the guarded quantiles lie, non-decreasing.

@@ -21,9 +21,7 @@ struct Block {
 
 /// Projects `values` in place. `weight(j)` must be ≥ 0; a weight of 0 counts as a vanishing one.
 pub fn project(values: &mut [f64], weight: impl Fn(usize) -> f64, scratch: &mut Scratch) {
-    // A branch-free pass first: almost always nothing crosses.
-    let crossings: usize = values.windows(2).map(|pair| usize::from(pair[0] > pair[1])).sum();
-    if crossings == 0 {
+    if is_non_decreasing(values) {
         return;
     }
     let blocks = &mut scratch.blocks;
@@ -43,6 +41,14 @@ pub fn project(values: &mut [f64], weight: impl Fn(usize) -> f64, scratch: &mut 
         values[start..block.end].fill(block.value);
         start = block.end;
     }
+}
+
+/// One branch-free pass: almost always nothing crosses.
+#[inline(never)] // vectorises by itself
+pub(crate) fn is_non_decreasing(values: &[f64]) -> bool {
+    let Some((_, after)) = values.split_first() else { return true };
+    let crossings: u64 = values.iter().zip(after).map(|(a, b)| u64::from(a > b)).sum();
+    crossings == 0
 }
 
 #[cfg(test)]

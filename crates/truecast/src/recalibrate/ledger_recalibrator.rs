@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::guard::GuardState;
+use super::lanes::{dot, padded, sum};
 use super::ledgers::LedgersState;
 use super::{Groups, Guard, Ledgers, Map, Parameters, Plan, Recalibrator, Scores, Trust, isotonic};
 use crate::error::{Error, Result, SnapshotError};
@@ -25,6 +26,8 @@ pub struct LedgerRecalibrator {
     /// Per ledger, Σ_t trust · Σ_j w[(p−o)² − (u−o)²]: by convexity at least the mixture's regret.
     /// Discounted as the ledgers are.
     mixed_regrets: Vec<f64>,
+    /// Room for [`Trust::gains`]; carries nothing from one step to another.
+    gains: Vec<f64>,
 }
 
 impl Default for LedgerRecalibrator {
@@ -41,6 +44,7 @@ impl LedgerRecalibrator {
             trust: parameters.trust.then(Trust::default),
             guard: parameters.guard.then(Guard::default),
             mixed_regrets: vec![0.0; parameters.ledgers.len()],
+            gains: vec![0.0; padded(parameters.levels.count())],
             parameters,
         }
     }
@@ -106,26 +110,14 @@ impl LedgerRecalibrator {
     /// Feeds trust and the mixed regrets with Σ_j w[(u−o)² − (p−o)²].
     fn settle_trust(&mut self, plan: &Plan, z: f64) {
         let Some(trust) = &mut self.trust else { return };
-        let levels = self.ledgers.levels();
-        let decay = self.ledgers.decay();
-        let (zs, us) = (levels.probits(), levels.probabilities());
-        let gains = |weights: &[f64]| {
-            let terms = zs.iter().zip(us).zip(&plan.plays).zip(weights);
-            terms.fold([0.0; 2], |[gain, total], (((level, u), p), w)| {
-                let o = if z <= *level { 1.0 } else { 0.0 };
-                // (u−o)² − (p−o)² without cancellation
-                [gain + w * ((u - p) * (u + p - 2.0 * o)), total + w]
-            })
-        };
-        for (regret, weights) in self.mixed_regrets.iter_mut().zip(plan.weights.chunks_exact(zs.len())) {
-            *regret = *regret * decay - plan.trust * gains(weights)[0];
+        let (count, (levels, base)) = (self.ledgers.levels().count(), self.ledgers.padded_levels());
+        let (gains, decay) = (&mut self.gains, self.ledgers.decay());
+        Trust::gains(z, levels, base, &plan.plays, gains);
+        gains[count..].fill(0.0);
+        for (regret, weights) in self.mixed_regrets.iter_mut().zip(plan.weights.chunks_exact(gains.len())) {
+            *regret = *regret * decay - plan.trust * dot(gains, weights);
         }
-        let [crps_gain, total_width] = gains(&plan.widths);
-        let mean_gain = zs.iter().zip(us).zip(&plan.plays).fold(0.0, |gain, ((level, u), p)| {
-            let o = if z <= *level { 1.0 } else { 0.0 };
-            gain + (u - p) * (u + p - 2.0 * o)
-        });
-        trust.settle(crps_gain, total_width, mean_gain / zs.len() as f64);
+        trust.settle(dot(gains, &plan.widths), sum(&plan.widths), sum(gains) / count as f64);
     }
 }
 
@@ -144,7 +136,8 @@ impl Recalibrator for LedgerRecalibrator {
         plan.step = step;
         plan.settled = self.ledgers.steps();
         if !plan.widths.is_empty() {
-            forecast.widths(&self.parameters.levels, &mut plan.widths);
+            let count = self.parameters.levels.count();
+            forecast.widths(&self.parameters.levels, &mut plan.widths[..count]);
         }
         self.ledgers.weigh(forecast, groups, plan)?;
         self.guarded(self.projected(self.trusted(self.played(plan))));
@@ -207,6 +200,7 @@ impl TryFrom<State> for LedgerRecalibrator {
             guard: guard.map(Guard::from_state).transpose()?,
             trust,
             mixed_regrets,
+            gains: vec![0.0; padded(parameters.levels.count())],
             parameters,
         })
     }

@@ -14,10 +14,12 @@
 //! | `guard.rs` | coverage within a √n budget, even against an adversary who sees the interval |
 //! | `algorithm_one.rs` | the paper's Algorithm 1 over any binary subroutine |
 //! | `parameters.rs`, `plan.rs` | what goes in, and what is announced at one step |
+//! | `lanes.rs` | passes over the levels that vectorise |
 
 mod algorithm_one;
 mod guard;
 mod isotonic;
+mod lanes;
 mod ledger_recalibrator;
 mod ledgers;
 mod map;

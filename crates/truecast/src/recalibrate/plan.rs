@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::isotonic;
+use super::lanes::{pad, padded};
 use super::map::Map;
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::{Forecast, Recalibrated};
@@ -10,7 +11,8 @@ use crate::forecast::{Forecast, Recalibrated};
 /// The announcement of one step.
 ///
 /// Made by [`Recalibrator::plan`](super::Recalibrator::plan), read through [`Plan::calibrated`], and handed back to
-/// [`Recalibrator::settle`](super::Recalibrator::settle) with the outcome. Buffers are reused when a plan is filled again.
+/// [`Recalibrator::settle`](super::Recalibrator::settle) with the outcome. Buffers are reused when a plan is filled again; those
+/// per level are padded to a multiple of four (see `lanes.rs`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Plan {
     /// The number of the forecast: keys the random draws.
@@ -46,11 +48,11 @@ pub(crate) struct Scratch {
 impl Plan {
     /// An empty plan for `ledgers` ledgers on the levels of `map`.
     pub(crate) fn new(map: Map, ledgers: usize, widths: bool) -> Self {
-        let levels = map.levels().count();
+        let levels = padded(map.levels().count());
         Plan {
             step: 0,
             settled: 0,
-            plays: map.announced().to_vec(),
+            plays: pad(map.announced(), 0.5),
             cells: vec![0; levels],
             fractions: vec![0.0; levels],
             weights: vec![0.0; ledgers * levels],
@@ -74,7 +76,7 @@ impl Plan {
 
     /// The probabilities played at the levels, before trust and projection.
     pub fn plays(&self) -> &[f64] {
-        &self.plays
+        &self.plays[..self.map.levels().count()]
     }
 
     /// The weight on the plays against the base; 1 where trust is off.
@@ -84,10 +86,11 @@ impl Plan {
 
     /// Refuses a plan of another shape.
     pub(crate) fn expect_shape(&self, levels: usize, ledgers: usize) -> Result<()> {
-        if self.plays.len() == levels && self.weights.len() == ledgers * levels {
+        let found = self.map.levels().count();
+        if found == levels && self.weights.len() == ledgers * padded(levels) {
             Ok(())
         } else {
-            Err(Error::ForeignPlan { expected: levels, found: self.plays.len() })
+            Err(Error::ForeignPlan { expected: levels, found })
         }
     }
 

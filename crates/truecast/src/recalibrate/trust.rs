@@ -38,7 +38,19 @@ impl Trust {
         self.weight
     }
 
+    /// (u−o)² − (p−o)² at each level, without cancellation.
+    #[inline(never)] // see `lanes.rs`
+    pub(crate) fn gains(z: f64, levels: &[f64], base: &[f64], plays: &[f64], out: &mut [f64]) {
+        let n = levels.len();
+        let (base, plays, out) = (&base[..n], &plays[..n], &mut out[..n]);
+        for j in 0..n {
+            let twice_outcome = if z <= levels[j] { 2.0 } else { 0.0 };
+            out[j] = (base[j] - plays[j]) * (base[j] + plays[j] - twice_outcome);
+        }
+    }
+
     /// Mixes plays with base probabilities.
+    #[inline(never)] // separate slices vectorise
     pub(crate) fn mix(weight: f64, plays: &[f64], base: &[f64], out: &mut [f64]) {
         for ((out, p), u) in out.iter_mut().zip(plays).zip(base) {
             *out = weight * p + (1.0 - weight) * u;

@@ -1,6 +1,7 @@
 //! What the state of the ledgers tells: potential, bounds, exact regret.
 //!
-//! Everything here is read from the balances in O(M N); nothing needs the history.
+//! Everything here is read from the balances in O(M N); nothing needs the history. With a half-life, sums are those of the
+//! window: the latest outcome counts 1, the one before it γ, and so on.
 
 use super::Ledgers;
 
@@ -13,14 +14,25 @@ impl Ledgers {
         (0..self.levels.count()).map(row).collect()
     }
 
-    /// A_gj, the discounted sums of squared weights of ledger `g`.
+    /// A_gj, the sums of squared weights of ledger `g`.
     pub fn squares(&self, ledger: usize) -> Vec<f64> {
-        self.books[ledger].squares.iter().map(|a| a / (self.scale() * self.scale())).collect()
+        let scale = self.scale() * self.scale();
+        self.per_level(&self.books[ledger].squares).map(|a| a / scale).collect()
     }
 
-    /// W_gj, the discounted sums of weights of ledger `g`.
+    /// W_gj, the sums of weights of ledger `g`.
     pub fn totals(&self, ledger: usize) -> Vec<f64> {
-        self.books[ledger].totals.iter().map(|w| w / self.scale()).collect()
+        self.per_level(&self.books[ledger].totals).map(|w| w / self.scale()).collect()
+    }
+
+    /// Q_gj, the weighted squared distances of the plays of ledger `g` from the base.
+    pub fn shifts(&self, ledger: usize) -> Vec<f64> {
+        self.per_level(&self.books[ledger].shifts).map(|q| q / self.scale()).collect()
+    }
+
+    /// A padded vector without its padding.
+    fn per_level<'v>(&self, padded: &'v [f64]) -> impl Iterator<Item = &'v f64> {
+        padded[..self.levels.count()].iter()
     }
 
     /// What the weight of the latest outcome was multiplied by: the window's unit.
@@ -28,30 +40,22 @@ impl Ledgers {
         if self.steps == 0 { 1.0 } else { self.inflation * self.decay }
     }
 
-    /// Ψ = Σ ‖L_gj‖²/A_gj.
-    pub fn potential(&self) -> f64 {
-        let mut sum = 0.0;
+    /// Ψ_j = Σ_g ‖L_gj‖²/A_gj for each level.
+    pub fn potentials(&self) -> Vec<f64> {
+        let mut potentials = vec![0.0; self.levels.count()];
         for book in &self.books {
-            for (j, &square) in book.squares.iter().enumerate().filter(|(_, square)| **square > 0.0) {
-                let plays = 0..self.plays.values().len();
-                sum += plays.map(|i| self.balance(book, j, i).powi(2)).sum::<f64>() / square;
+            for (j, potential) in potentials.iter_mut().enumerate() {
+                let norm: f64 = (0..self.plays.values().len()).map(|i| self.balance(book, j, i).powi(2)).sum();
+                // Without weight there is nothing in the balances.
+                *potential += if book.squares[j] > 0.0 { norm / book.squares[j] } else { 0.0 };
             }
         }
-        sum
+        potentials
     }
 
-    /// What the potential is bounded by, whatever the outcomes were: booked step by step.
-    pub fn potential_bound(&self) -> f64 {
-        self.bounds.iter().sum()
-    }
-
-    /// The same bound from T and the weights alone, Σ (1 + ln(A/first w²)) + 2κM(1 + ln T); it holds for plays that were
-    /// settled at once, not rounded, and not discounted.
-    pub fn a_priori_bound(&self) -> f64 {
-        let ledgers = self.books.iter().flat_map(|book| book.squares.iter().zip(&book.firsts));
-        let logs = ledgers.filter(|(square, _)| **square > 0.0).map(|(square, first)| 1.0 + libm::log(square / first));
-        let prior = 2.0 * self.prior * self.levels.count() as f64 * (1.0 + libm::log(self.steps.max(1) as f64));
-        logs.sum::<f64>() + if self.steps > 0 { prior } else { 0.0 }
+    /// B_j for each level: what the potential is bounded by, whatever the outcomes were.
+    pub fn potential_bounds(&self) -> &[f64] {
+        &self.bounds[..self.levels.count()]
     }
 
     /// Σ w[(p−o)² − (u−o)²] of ledger `g` over all steps and levels, exactly, from the state alone.

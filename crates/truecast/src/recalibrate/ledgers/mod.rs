@@ -10,26 +10,28 @@
 //!
 //! Guarantees on every stream, with no probability attached (proofs in docs/theory.md):
 //!
-//! - the potential Ψ = Σ ‖L_gj‖²/A_gj grows by at most Σ_g w²/A (o−p)²((1−a)²+a²) − 2κ(u−p)(o−p)/(n+1) per level;
+//! - the potential Ψ_j = Σ_g ‖L_gj‖²/A_gj of each level stays below B_j, booked step by step as
+//!   B ← ρ B + Σ_g w²/A (o−p)²((1−a)²+a²) − 2κ(u−p)(o−p)/(n+1), ρ the largest share of A that is old;
 //! - Σ_t w[(p−o)² − (u−o)²] = −2 Σ_i (v_i − u) L_i − Q, exactly.
 //!
-//! Where a play is not a root when its outcome is booked (late outcomes, randomised rounding), the cross term that the first
-//! fact drops is booked as it is, so the bound stays a bound.
+//! Where a play is not a root when its outcome is booked (late outcomes, randomised rounding), the cross term
+//! 2(o−p) Σ_g (w/A)⟨L_g, τ(p)⟩ takes the place of the prior's, so B stays a bound.
 //!
 //! A half-life multiplies the weights of step t by γ^−t, γ = 2^(−1/half-life), and rescales before they overflow: discounting is
 //! only another choice of weights, and both facts hold for it as they are.
 //!
-//! Cost: O(M) per step and ledger. The two balances around each level's last play are kept in arrays of their own
-//! (`low`, `high`), so that one step is a few straight passes over M numbers; only a play that leaves its interval,
-//! about one in a hundred, touches the table of balances.
+//! Cost: O(M) per step and ledger. The two balances around each level's last play are kept apart (`Account`), so that one
+//! step is a few straight passes over the levels; only a play that leaves its cell, about one in a hundred, touches the
+//! table of balances.
 
 mod facts;
+mod kernels;
 mod state;
 
 use std::sync::Arc;
 
-pub(crate) use state::LedgersState;
-
+pub(crate) use self::state::LedgersState;
+use super::lanes::{pad, padded};
 use super::parameters::{Groups, LedgerKind, Parameters};
 use super::plan::Plan;
 use crate::error::{Error, Result};
@@ -44,6 +46,8 @@ const LARGEST_INFLATION: f64 = 1e60;
 const LARGEST_WIDTH: f64 = 1e140;
 
 /// The balances of every ledger at every level.
+///
+/// Vectors marked *padded* have a multiple of four entries (see `lanes.rs`); the rest of a padded vector is never read back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ledgers {
     levels: Arc<Levels>,
@@ -60,57 +64,63 @@ pub struct Ledgers {
     effective: f64,
     /// One more than the number of the latest forecast whose outcome was settled; walks start at its plays.
     latest: u64,
+    /// z and u of the levels, padded.
+    probits: Vec<f64>,
+    base: Vec<f64>,
+    /// The cell of each level's last play and how far into it the play was, padded.
     cells: Vec<u32>,
     fractions: Vec<f64>,
-    /// v at the two ends of each level's cell.
+    /// v at the two ends of each level's cell, padded.
     v_low: Vec<f64>,
     v_high: Vec<f64>,
     books: Vec<Book>,
-    /// Per level, what the potential is bounded by.
+    /// B_j, padded.
     bounds: Vec<f64>,
     scratch: Scratch,
-}
-
-/// Per level, of the step that is being settled; carries nothing from one step to another.
-#[derive(Debug, Clone, PartialEq)]
-struct Scratch {
-    /// o − p.
-    errors: Vec<f64>,
-    /// The part of it that goes to the upper end of the cell.
-    uppers: Vec<f64>,
-    /// (o − p)²((1−a)²+a²).
-    growths: Vec<f64>,
-    /// What the cross term adds to the potential, at most.
-    drifts: Vec<f64>,
 }
 
 /// One ledger.
 #[derive(Debug, Clone, PartialEq)]
 struct Book {
-    /// Balances, level by level. Stale at the two ends of a level's cell, where `low` and `high` hold them.
+    /// Balances, level by level. Stale at the two ends of a level's cell, whose balances are in `low` and `high`.
     table: Vec<f64>,
+    /// Padded, as are A (the sums of squared weights), W (of weights) and Q (of weighted squared distances from the base).
     low: Vec<f64>,
     high: Vec<f64>,
-    /// A, the sum of squared weights; the first positive one; W, the sum of weights; Q.
     squares: Vec<f64>,
-    firsts: Vec<f64>,
     totals: Vec<f64>,
     shifts: Vec<f64>,
+}
+
+/// Per level, of the step that is being settled, padded; carries nothing from one step to another.
+#[derive(Debug, Clone, PartialEq)]
+struct Scratch {
+    /// o − p.
+    errors: Vec<f64>,
+    /// What the cross term adds to the potential, at most.
+    drifts: Vec<f64>,
+    /// Σ_g w²/A and min_g w²/A: how much of each sum of squares is new.
+    shares: Vec<f64>,
+    smallest: Vec<f64>,
+    /// w/A at the time of settling, for outcomes that come late.
+    ratios: Vec<f64>,
 }
 
 impl Ledgers {
     pub(crate) fn new(parameters: &Parameters) -> Self {
         let (levels, plays) = (parameters.levels.clone(), parameters.plays.clone());
-        let count = levels.count();
-        let (cells, fractions): (Vec<u32>, Vec<f64>) =
-            levels.probabilities().iter().map(|&u| plays.locate(u)).map(|(i, a)| (i as u32, a)).unzip();
-        let zeros = vec![0.0; count];
+        let (count, room) = (levels.count(), padded(levels.count()));
+        // Padding levels are ordinary ones that no ledger gives weight to.
+        let base = pad(levels.probabilities(), 0.5);
+        let locate = |&u: &f64| plays.locate(u);
+        let (cells, fractions): (Vec<u32>, Vec<f64>) = base.iter().map(locate).map(|(i, a)| (i as u32, a)).unzip();
+        let zeros = vec![0.0; room];
+        let table = vec![0.0; count * plays.values().len()];
         let book = Book {
-            table: vec![0.0; count * plays.values().len()],
+            table,
             low: zeros.clone(),
             high: zeros.clone(),
             squares: zeros.clone(),
-            firsts: zeros.clone(),
             totals: zeros.clone(),
             shifts: zeros.clone(),
         };
@@ -120,20 +130,23 @@ impl Ledgers {
             steps: 0,
             effective: 0.0,
             latest: 0,
+            probits: pad(levels.probits(), 0.0),
             v_low: zeros.clone(),
             v_high: zeros.clone(),
             books: vec![book; parameters.ledgers.len()],
             bounds: zeros.clone(),
             scratch: Scratch {
                 errors: zeros.clone(),
-                uppers: zeros.clone(),
-                growths: zeros.clone(),
-                drifts: zeros,
+                drifts: zeros.clone(),
+                shares: zeros.clone(),
+                smallest: zeros.clone(),
+                ratios: zeros,
             },
             kinds: parameters.ledgers.clone(),
             prior: parameters.prior,
             levels,
             plays,
+            base,
             cells,
             fractions,
         };
@@ -155,86 +168,69 @@ impl Ledgers {
         &self.levels
     }
 
+    pub(crate) fn plays(&self) -> &Plays {
+        &self.plays
+    }
+
+    /// z and u of the levels, padded.
+    pub(crate) fn padded_levels(&self) -> (&[f64], &[f64]) {
+        (&self.probits, &self.base)
+    }
+
     /// By how much the weight of an outcome shrinks with each later one.
     pub(crate) fn decay(&self) -> f64 {
         self.decay
     }
 
-    pub(crate) fn plays(&self) -> &Plays {
-        &self.plays
-    }
-
     /// Fills in the weights of every ledger; `plan.widths` must be there if a ledger asks for them.
     pub(crate) fn weigh(&self, forecast: &dyn Forecast, groups: Groups, plan: &mut Plan) -> Result<()> {
-        let count = self.levels.count();
-        for (kind, weights) in self.kinds.iter().zip(plan.weights.chunks_exact_mut(count)) {
+        let (count, room) = (self.levels.count(), self.base.len());
+        for (kind, weights) in self.kinds.iter().zip(plan.weights.chunks_exact_mut(room)) {
             match *kind {
-                LedgerKind::Uniform => weights.fill(1.0),
+                LedgerKind::Uniform => weights[..count].fill(1.0),
                 LedgerKind::Crps => weights.copy_from_slice(&plan.widths),
-                LedgerKind::Group(group) => weights.fill(f64::from(u8::from(groups.contains(group)))),
-                LedgerKind::Threshold(y) => tent(self.levels.probits(), forecast.probit(y), weights),
+                LedgerKind::Group(group) => weights[..count].fill(f64::from(u8::from(groups.contains(group)))),
+                LedgerKind::Threshold(y) => tent(self.levels.probits(), forecast.probit(y), &mut weights[..count]),
             }
         }
-        // Branch-free: NaN and infinity fail the comparison too.
-        if !plan.weights.iter().fold(true, |ok, w| ok & (*w >= 0.0) & (*w < LARGEST_WIDTH)) {
+        if !kernels::all_within(&plan.weights, LARGEST_WIDTH) {
             let at = plan.weights.iter().position(|w| !(*w >= 0.0 && *w < LARGEST_WIDTH)).unwrap_or(0);
-            return Err(Error::WidthOutOfRange { level: at % count, width: plan.weights[at] });
+            return Err(Error::WidthOutOfRange { level: at % room, width: plan.weights[at] });
         }
         Ok(())
     }
 
     /// Chooses the plays for the weights in `plan`.
     pub(crate) fn play(&self, plan: &mut Plan) {
-        let count = self.levels.count();
-        let u = self.levels.probabilities();
+        let room = self.base.len();
         let pull = self.prior / (self.effective + 1.0);
         let Plan { weights, ratios, plays, cells, fractions, scratch, .. } = plan;
+        scratch.low.resize(room, 0.0);
+        scratch.high.resize(room, 0.0);
         let (s_low, s_high) = (&mut scratch.low, &mut scratch.high);
-        s_low.clear();
-        s_high.clear();
-        s_low.extend(u.iter().zip(&self.v_low).map(|(u, v)| pull * (u - v)));
-        s_high.extend(u.iter().zip(&self.v_high).map(|(u, v)| pull * (u - v)));
-
-        let rows = weights.chunks_exact(count).zip(ratios.chunks_exact_mut(count));
+        kernels::prior_balance(pull, &self.base, &self.v_low, &self.v_high, s_low, s_high);
+        let rows = weights.chunks_exact(room).zip(ratios.chunks_exact_mut(room));
         for (book, (weights, ratios)) in self.books.iter().zip(rows) {
-            let (low, high, squares) = (&book.low[..count], &book.high[..count], &book.squares[..count]);
-            let (s_low, s_high) = (&mut s_low[..count], &mut s_high[..count]);
-            for j in 0..count {
-                let ratio = ratio(weights[j] * self.inflation, squares[j]);
-                ratios[j] = ratio;
-                s_low[j] += ratio * low[j];
-                s_high[j] += ratio * high[j];
-            }
+            let Book { squares, low, high, .. } = book;
+            kernels::add_balance(self.inflation, weights, squares, low, high, ratios, s_low, s_high);
         }
-
         cells.copy_from_slice(&self.cells);
-        let mut elsewhere = 0;
-        for j in 0..count {
-            let (low, high) = (s_low[j], s_high[j]);
-            let inside = (low >= 0.0) & (high <= 0.0) & (low > high);
-            elsewhere += usize::from(!inside);
-            let a = low / (low - high);
-            fractions[j] = a;
-            plays[j] = (1.0 - a) * self.v_low[j] + a * self.v_high[j];
-        }
-        if elsewhere > 0 {
+        if kernels::roots(s_low, s_high, &self.v_low, &self.v_high, fractions, plays) > 0 {
             self.walk(plan);
         }
     }
 
     /// Repairs the plays of the levels whose root lies outside of their last cell, or whose balance is 0 all along it.
     fn walk(&self, plan: &mut Plan) {
-        let count = self.levels.count();
-        let u = self.levels.probabilities();
-        let v = self.plays.values();
+        let (u, v, room) = (&self.base, self.plays.values(), self.base.len());
         let pull = self.prior / (self.effective + 1.0);
-        for j in 0..count {
+        for j in 0..self.levels.count() {
             let (low, high) = (plan.scratch.low[j], plan.scratch.high[j]);
-            if (low >= 0.0) & (high <= 0.0) & (low > high) {
+            if kernels::is_found(low, high, self.v_low[j], self.v_high[j]) {
                 continue;
             }
             let balance = |i: usize| {
-                let books = self.books.iter().zip(plan.ratios.chunks_exact(count));
+                let books = self.books.iter().zip(plan.ratios.chunks_exact(room));
                 books.fold(pull * (u[j] - v[i]), |sum, (book, ratios)| sum + ratios[j] * self.balance(book, j, i))
             };
             let start = (self.cells[j] as usize, self.fractions[j]);
@@ -248,7 +244,7 @@ impl Ledgers {
     /// Rounds every play to the grid by its own coin.
     pub(crate) fn round(&self, seed: u64, plan: &mut Plan) {
         let v = self.plays.values();
-        for j in 0..plan.plays.len() {
+        for j in 0..self.levels.count() {
             let up = random::uniform(seed, plan.step, j as u32) < plan.fractions[j];
             plan.fractions[j] = f64::from(u8::from(up));
             plan.plays[j] = v[plan.cells[j] as usize + usize::from(up)];
@@ -260,11 +256,12 @@ impl Ledgers {
     /// `rounded` says that the plays were rounded to the grid, and so are no roots.
     pub(crate) fn settle(&mut self, plan: &Plan, z: f64, rounded: bool) {
         let late = plan.settled != self.steps;
-        self.measure(plan, z);
+        let Scratch { errors, drifts, .. } = &mut self.scratch;
+        // At a root, or at an end that the balance pushes against, the cross term is at most the prior's.
+        let pull = self.prior / (self.effective + 1.0);
+        kernels::errors(z, pull, &self.probits, &self.base, &plan.plays, errors, drifts);
         if late || rounded {
-            self.book_cross_term(plan);
-        } else {
-            self.book_prior_drift(plan);
+            self.measure_cross_term(plan);
         }
         if plan.step + 1 >= self.latest {
             self.latest = plan.step + 1;
@@ -282,41 +279,16 @@ impl Ledgers {
         self.age();
     }
 
-    /// o − p, (o − p)·a and (o − p)²((1−a)²+a²) into the scratch.
-    fn measure(&mut self, plan: &Plan, z: f64) {
-        let count = self.levels.count();
-        let (levels, plays) = (&self.levels.probits()[..count], &plan.plays[..count]);
-        let fractions = &plan.fractions[..count];
-        let Scratch { errors, uppers, growths, .. } = &mut self.scratch;
-        let (errors, uppers, growths) = (&mut errors[..count], &mut uppers[..count], &mut growths[..count]);
-        for j in 0..count {
-            let o = if z <= levels[j] { 1.0 } else { 0.0 };
-            let (e, a) = (o - plays[j], fractions[j]);
-            errors[j] = e;
-            uppers[j] = e * a;
-            growths[j] = e * e * ((1.0 - a) * (1.0 - a) + a * a);
-        }
-    }
-
-    /// At a root, or at an end that the balance pushes against, the cross term is at most the prior's.
-    fn book_prior_drift(&mut self, plan: &Plan) {
-        let drift = 2.0 * self.prior / (self.effective + 1.0);
-        let terms = self.levels.probabilities().iter().zip(&plan.plays).zip(&self.scratch.errors);
-        for (drifts, ((u, p), e)) in self.scratch.drifts.iter_mut().zip(terms) {
-            *drifts = -drift * (u - p) * e;
-        }
-    }
-
     /// Where a play is no root of the present balances: 2(o − p) Σ_g (w/A) ⟨L_g, τ(p)⟩ as it is.
-    fn book_cross_term(&mut self, plan: &Plan) {
-        let count = self.levels.count();
-        for j in 0..count {
+    fn measure_cross_term(&mut self, plan: &Plan) {
+        let room = self.base.len();
+        for j in 0..self.levels.count() {
             let (cell, a) = (plan.cells[j] as usize, plan.fractions[j]);
             let mut balance = 0.0;
-            for (book, weights) in self.books.iter().zip(plan.weights.chunks_exact(count)) {
+            for (book, weights) in self.books.iter().zip(plan.weights.chunks_exact(room)) {
                 let (low, high) = (self.balance(book, j, cell), self.balance(book, j, cell + 1));
-                let w = weights[j] * self.inflation;
-                balance += ratio(w, book.squares[j]) * ((1.0 - a) * low + a * high);
+                let ratio = kernels::ratio(weights[j] * self.inflation, book.squares[j]);
+                balance += ratio * ((1.0 - a) * low + a * high);
             }
             self.scratch.drifts[j] = 2.0 * self.scratch.errors[j] * balance;
         }
@@ -324,36 +296,26 @@ impl Ledgers {
 
     /// Books the measured errors into the present cells, which must be those of the plan.
     fn book(&mut self, plan: &Plan, late: bool) {
-        let count = self.levels.count();
-        let u = &self.levels.probabilities()[..count];
-        let plays = &plan.plays[..count];
-        let Scratch { errors, uppers, growths, drifts } = &self.scratch;
-        let (errors, uppers, growths) = (&errors[..count], &uppers[..count], &growths[..count]);
-        let bounds = &mut self.bounds[..count];
-        if self.decay < 1.0 {
-            shrink_bounds(&self.books, plan, self.inflation, bounds);
+        let (room, inflation) = (self.base.len(), self.inflation);
+        let Scratch { errors, drifts, shares, smallest, ratios: now } = &mut self.scratch;
+        shares.fill(0.0);
+        smallest.fill(1.0);
+        let rows = plan.weights.chunks_exact(room).zip(plan.ratios.chunks_exact(room));
+        for (book, (weights, then)) in self.books.iter_mut().zip(rows) {
+            let Book { low, high, squares, totals, shifts, .. } = book;
+            // The plan's w/A is that of the time it was made; for an immediate outcome that is now.
+            let ratios = if late {
+                let present = weights.iter().zip(&*squares).map(|(w, a)| kernels::ratio(w * inflation, *a));
+                now.iter_mut().zip(present).for_each(|(ratio, present)| *ratio = present);
+                &*now
+            } else {
+                then
+            };
+            kernels::new_shares(inflation, weights, ratios, shares, smallest);
+            kernels::book_balances(inflation, weights, errors, &plan.fractions, low, high);
+            kernels::book_weights(inflation, weights, &self.base, &plan.plays, squares, totals, shifts);
         }
-        for (bound, drift) in bounds.iter_mut().zip(drifts) {
-            *bound += drift;
-        }
-        let rows = plan.weights.chunks_exact(count).zip(plan.ratios.chunks_exact(count));
-        for (book, (weights, ratios)) in self.books.iter_mut().zip(rows) {
-            let (low, high) = (&mut book.low[..count], &mut book.high[..count]);
-            let (squares, firsts) = (&mut book.squares[..count], &mut book.firsts[..count]);
-            let (totals, shifts) = (&mut book.totals[..count], &mut book.shifts[..count]);
-            for j in 0..count {
-                let w = weights[j] * self.inflation;
-                // The plan's w/A is that of the time it was made; for an immediate outcome that is now.
-                let ratio = if late { ratio(w, squares[j]) } else { ratios[j] };
-                bounds[j] += w * ratio * growths[j];
-                squares[j] += w * w;
-                firsts[j] = if firsts[j] > 0.0 { firsts[j] } else { w * w };
-                totals[j] += w;
-                low[j] += w * (errors[j] - uppers[j]);
-                high[j] += w * uppers[j];
-                shifts[j] += w * (plays[j] - u[j]) * (plays[j] - u[j]);
-            }
-        }
+        kernels::advance_bounds(shares, smallest, errors, &plan.fractions, drifts, &mut self.bounds);
     }
 
     /// One more outcome has been settled: with a half-life, all earlier ones count less.
@@ -379,12 +341,11 @@ impl Ledgers {
             if *from == to {
                 continue;
             }
-            let row = j * v.len()..(j + 1) * v.len();
             let (left, entered) = (*from as usize, to as usize);
-            for book in &mut self.books {
-                let table = &mut book.table[row.clone()];
-                (table[left], table[left + 1]) = (book.low[j], book.high[j]);
-                (book.low[j], book.high[j]) = (table[entered], table[entered + 1]);
+            for Book { table, low, high, .. } in &mut self.books {
+                let table = &mut table[j * v.len()..(j + 1) * v.len()];
+                (table[left], table[left + 1]) = (low[j], high[j]);
+                (low[j], high[j]) = (table[entered], table[entered + 1]);
             }
             (self.v_low[j], self.v_high[j]) = (v[entered], v[entered + 1]);
             *from = to;
@@ -401,13 +362,11 @@ impl Ledgers {
     /// Divides every weight by the inflation. Potential, plays and errors do not change.
     fn rescale(&mut self) {
         let factor = 1.0 / self.inflation;
-        for book in &mut self.books {
-            for values in [&mut book.table, &mut book.low, &mut book.high, &mut book.totals, &mut book.shifts] {
+        for Book { table, low, high, squares, totals, shifts } in &mut self.books {
+            for values in [table, low, high, totals, shifts] {
                 values.iter_mut().for_each(|value| *value *= factor);
             }
-            for values in [&mut book.squares, &mut book.firsts] {
-                values.iter_mut().for_each(|value| *value *= factor * factor);
-            }
+            squares.iter_mut().for_each(|square| *square *= factor * factor);
         }
         self.inflation = 1.0;
     }
@@ -422,26 +381,6 @@ impl Ledgers {
         } else {
             book.table[level * self.plays.values().len() + play]
         }
-    }
-}
-
-/// w / (A + w²), and 0 where the ledger has had no weight yet.
-#[inline(always)]
-fn ratio(w: f64, squares: f64) -> f64 {
-    let square = squares + w * w;
-    if square > 0.0 { w / square } else { 0.0 }
-}
-
-/// With a half-life old weights shrink against new ones: bound ← ρ·bound with ρ = max_g A/(A + w²).
-fn shrink_bounds(books: &[Book], plan: &Plan, inflation: f64, bounds: &mut [f64]) {
-    let count = bounds.len();
-    for (j, bound) in bounds.iter_mut().enumerate() {
-        let kept = books.iter().zip(plan.weights.chunks_exact(count)).map(|(book, weights)| {
-            let w = weights[j] * inflation;
-            let square = book.squares[j] + w * w;
-            if square > 0.0 { book.squares[j] / square } else { 0.0 }
-        });
-        *bound *= kept.fold(0.0, f64::max);
     }
 }
 

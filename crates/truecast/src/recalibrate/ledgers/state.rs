@@ -6,58 +6,7 @@ use super::Ledgers;
 use crate::error::SnapshotError;
 use crate::recalibrate::Parameters;
 
-impl Ledgers {
-    pub(crate) fn state(&self) -> LedgersState {
-        let books = self.books.iter().map(|book| BookState {
-            balances: (0..self.levels.count())
-                .flat_map(|j| (0..self.plays.values().len()).map(move |i| (j, i)))
-                .map(|(j, i)| self.balance(book, j, i))
-                .collect(),
-            squares: book.squares.clone(),
-            firsts: book.firsts.clone(),
-            totals: book.totals.clone(),
-            shifts: book.shifts.clone(),
-        });
-        LedgersState {
-            inflation: self.inflation,
-            steps: self.steps,
-            effective: self.effective,
-            latest: self.latest,
-            cells: self.cells.clone(),
-            fractions: self.fractions.clone(),
-            bounds: self.bounds.clone(),
-            books: books.collect(),
-        }
-    }
-
-    pub(crate) fn from_state(parameters: &Parameters, state: LedgersState) -> Result<Self, SnapshotError> {
-        let mut ledgers = Ledgers::new(parameters);
-        state.validate(&ledgers)?;
-        let width = ledgers.plays.values().len();
-        for (book, saved) in ledgers.books.iter_mut().zip(state.books) {
-            for (j, &cell) in state.cells.iter().enumerate() {
-                let at = j * width + cell as usize;
-                (book.low[j], book.high[j]) = (saved.balances[at], saved.balances[at + 1]);
-            }
-            book.table = saved.balances;
-            book.squares = saved.squares;
-            book.firsts = saved.firsts;
-            book.totals = saved.totals;
-            book.shifts = saved.shifts;
-        }
-        ledgers.inflation = state.inflation;
-        ledgers.steps = state.steps;
-        ledgers.effective = state.effective;
-        ledgers.latest = state.latest;
-        ledgers.cells = state.cells;
-        ledgers.fractions = state.fractions;
-        ledgers.bounds = state.bounds;
-        ledgers.find_cell_ends();
-        Ok(ledgers)
-    }
-}
-
-/// The saved form of [`Ledgers`]; parameters are saved beside it.
+/// The saved form of [`Ledgers`]; parameters are saved beside it. Nothing in it is padded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LedgersState {
     inflation: f64,
@@ -74,9 +23,58 @@ pub(crate) struct LedgersState {
 struct BookState {
     balances: Vec<f64>,
     squares: Vec<f64>,
-    firsts: Vec<f64>,
     totals: Vec<f64>,
     shifts: Vec<f64>,
+}
+
+impl Ledgers {
+    pub(crate) fn state(&self) -> LedgersState {
+        let count = self.levels.count();
+        let books = self.books.iter().map(|book| BookState {
+            balances: (0..count)
+                .flat_map(|j| (0..self.plays.values().len()).map(move |i| (j, i)))
+                .map(|(j, i)| self.balance(book, j, i))
+                .collect(),
+            squares: book.squares[..count].to_vec(),
+            totals: book.totals[..count].to_vec(),
+            shifts: book.shifts[..count].to_vec(),
+        });
+        LedgersState {
+            inflation: self.inflation,
+            steps: self.steps,
+            effective: self.effective,
+            latest: self.latest,
+            cells: self.cells[..count].to_vec(),
+            fractions: self.fractions[..count].to_vec(),
+            bounds: self.bounds[..count].to_vec(),
+            books: books.collect(),
+        }
+    }
+
+    pub(crate) fn from_state(parameters: &Parameters, state: LedgersState) -> Result<Self, SnapshotError> {
+        let mut ledgers = Ledgers::new(parameters);
+        state.validate(&ledgers)?;
+        let (count, width) = (ledgers.levels.count(), ledgers.plays.values().len());
+        for (book, saved) in ledgers.books.iter_mut().zip(state.books) {
+            for j in 0..count {
+                let at = j * width + state.cells[j] as usize;
+                (book.low[j], book.high[j]) = (saved.balances[at], saved.balances[at + 1]);
+            }
+            book.squares[..count].copy_from_slice(&saved.squares);
+            book.totals[..count].copy_from_slice(&saved.totals);
+            book.shifts[..count].copy_from_slice(&saved.shifts);
+            book.table = saved.balances;
+        }
+        ledgers.inflation = state.inflation;
+        ledgers.steps = state.steps;
+        ledgers.effective = state.effective;
+        ledgers.latest = state.latest;
+        ledgers.cells[..count].copy_from_slice(&state.cells);
+        ledgers.fractions[..count].copy_from_slice(&state.fractions);
+        ledgers.bounds[..count].copy_from_slice(&state.bounds);
+        ledgers.find_cell_ends();
+        Ok(ledgers)
+    }
 }
 
 impl LedgersState {
@@ -88,7 +86,7 @@ impl LedgersState {
             && self.books.len() == empty.books.len()
             && self.books.iter().all(|book| {
                 book.balances.len() == levels * empty.plays.values().len()
-                    && [&book.squares, &book.firsts, &book.totals, &book.shifts].iter().all(|v| v.len() == levels)
+                    && [&book.squares, &book.totals, &book.shifts].iter().all(|v| v.len() == levels)
             });
         if !lengths {
             return Err(SnapshotError::Invalid { field: "ledgers", rule: "of the shape its parameters say" });
@@ -102,7 +100,7 @@ impl LedgersState {
         let finite = self.bounds.iter().all(|b| b.is_finite())
             && self.books.iter().all(|book| book.balances.iter().all(|l| l.is_finite()));
         let sizes = self.books.iter().all(|book| {
-            let sums = [&book.squares, &book.firsts, &book.totals, &book.shifts];
+            let sums = [&book.squares, &book.totals, &book.shifts];
             sums.iter().all(|values| values.iter().all(|x| *x >= 0.0 && x.is_finite()))
         });
         if !finite || !sizes {
