@@ -139,7 +139,7 @@ impl Scenario {
 
     fn step(self, t: usize, steps: usize, draws: &mut Draws) -> Step {
         let second_half = t >= steps / 2;
-        let even = t % 2 == 0;
+        let even = t.is_multiple_of(2);
         match self {
             Scenario::TwiceTooWide => Step { mean: 0.0, std: 2.0, outcome: draws.normal() },
             Scenario::TenTimesTooWide => Step { mean: 0.0, std: 10.0, outcome: draws.normal() },
