@@ -41,8 +41,9 @@ pub enum Scenario {
     FourTimesTooNarrow,
     /// Forecast N(0, 1), outcome N(0, 1): nothing is wrong. The 80 % interval covers 80 %.
     Perfect,
-    /// Outcome N(0, 1); standard deviations 2.5 times too large in the first half, 2.5 times too small in the second.
-    /// The 80 % interval covers 69.52 % (99.87 % and then 39.18 %).
+    /// Forecast N(0, 1); outcomes have 0.4 and 2.5 times that scale in turn, an eighth of the stream each, so standard
+    /// deviations are 2.5 times too large, then 2.5 times too small. The 80 % interval covers 69.52 % (99.87 % and 39.18 %),
+    /// over whole pairs of eighths.
     Regimes,
     /// Forecasts alternate N(0, 10²), which is perfect, and N(0, 0.1²), whose outcomes lie at −1.5 ± 0.3 standard
     /// deviations. Calibrating the PIT alone makes the CRPS worse here. The 80 % interval covers 51.66 %.
@@ -146,7 +147,8 @@ impl Scenario {
             Scenario::FourTimesTooNarrow => Step { mean: 0.0, std: 0.25, outcome: draws.normal() },
             Scenario::Perfect => Step { mean: 0.0, std: 1.0, outcome: draws.normal() },
             Scenario::Regimes => {
-                Step { mean: 0.0, std: if second_half { 0.4 } else { 2.5 }, outcome: draws.normal() }
+                let narrow = (t / steps.div_ceil(8)).is_multiple_of(2);
+                Step { mean: 0.0, std: 1.0, outcome: draws.normal() * if narrow { 0.4 } else { 2.5 } }
             }
             Scenario::Heteroscedastic => {
                 let z = draws.normal();

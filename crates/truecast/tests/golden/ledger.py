@@ -135,11 +135,13 @@ class Guard:
     Works in the probit scale of the ledger forecast, so it never looks at the base forecast or its units.
     """
 
-    def __init__(self, count: int = 25, span: float = 3.0, strength: float = 0.16, slack: float = 25.0):
+    def __init__(self, count: int = 25, span: float = 3.0, strength: float = 0.16, slack: float = 25.0,
+                 cap: float = 0.9999):
         self.t = np.linspace(-span, span, count)
         self.q = ndtr(self.t)
         self.e = np.zeros(count)      # hits minus nominal
         self.n, self.strength, self.slack = 0, strength, slack
+        self.cap = cap                # of the share of the budget: the furthest push is strength * cap / (1 - cap^2)
 
     def knots(self):
         """Where the ledger forecast's probit score must lie below for quantile q_k to be hit; non-decreasing."""
@@ -153,7 +155,7 @@ class Guard:
         return np.concatenate([np.full(blk[3], blk[4]) for blk in blocks])
 
     def _block(self, e, b, t, n):
-        x = min(max(e / b, -0.9999), 0.9999)
+        x = min(max(e / b, -self.cap), self.cap)
         return [e, b, t, n, t / n - self.strength * x / (1 - x * x)]
 
     def settle(self, knots, r: float):
@@ -166,20 +168,20 @@ class Recalibrated:
     """G = guard o map o F for a normal base F = N(mean, std), as a function on the outcome's axis.
 
     Map: r_j = probit of p_j held within [clip, 1 - clip], linear in (z_j, r_j) between levels; beyond the outer levels
-    the slope of the chord from the middle level to the outer one, held within [0.02, 50].
+    the slope of the chord over the outer 1/ANCHOR of the levels (2: from the middle level on), held within [0.02, 50].
     Guard: score t_k where the ledger forecast has score knot_k, linear between, slope 1 beyond; where knots tie the
     CDF jumps, and is continuous from the right.
     """
 
-    CLIP, SLOPES = 1e-12, (0.02, 50.0)
+    CLIP, SLOPES, ANCHOR = 1e-12, (0.02, 50.0), 2
 
     def __init__(self, mean, std, z_levels, probabilities, guard_scores, guard_knots):
         self.mean, self.std = mean, std
         self.z, self.t, self.knots = z_levels, guard_scores, guard_knots
         self.r = ndtri(np.clip(probabilities, self.CLIP, 1 - self.CLIP))
-        c = (len(z_levels) - 1) // 2
+        c = (len(z_levels) - 1) // self.ANCHOR
         self.lower = float(np.clip((self.r[c] - self.r[0]) / (self.z[c] - self.z[0]), *self.SLOPES))
-        self.upper = float(np.clip((self.r[-1] - self.r[c]) / (self.z[-1] - self.z[c]), *self.SLOPES))
+        self.upper = float(np.clip((self.r[-1] - self.r[-1 - c]) / (self.z[-1] - self.z[-1 - c]), *self.SLOPES))
 
     def ledger_score(self, y):
         """Probit score of y under the ledger forecast, before the guard."""
