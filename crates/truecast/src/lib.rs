@@ -4,6 +4,7 @@ pub mod error;
 pub mod forecast;
 pub mod grid;
 pub mod normal;
+mod quadrature;
 pub mod random;
 pub mod score;
 pub mod stream;
