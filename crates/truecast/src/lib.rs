@@ -3,6 +3,7 @@
 pub mod error;
 pub mod forecast;
 pub mod grid;
+pub mod monitor;
 pub mod normal;
 mod quadrature;
 pub mod random;
