@@ -214,3 +214,6 @@ pub fn of_quantiles(probabilities: &[f64], quantiles: &[f64], y: f64) -> Result<
     }
     Ok(2.0 * sum / left as f64)
 }
+
+#[cfg(test)]
+mod tests;
