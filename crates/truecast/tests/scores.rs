@@ -72,6 +72,7 @@ struct Histogram {
     chi_square: f64,
 }
 
+#[expect(clippy::unwrap_used, reason = "a test's own data")]
 fn golden() -> Golden {
     serde_json::from_str(include_str!("golden/scores.json")).unwrap()
 }
@@ -85,6 +86,8 @@ enum Plain {
     Exponential(f64),
     /// Atoms at the two points, the first with the given probability.
     TwoAtoms(f64, f64, f64),
+    /// P(Y > y) = (1 + y)^(-a) on y ≥ 0.
+    Pareto(f64),
     /// N(0, 1) and N(distance, 1), half and half.
     FarModes(f64),
 }
@@ -98,6 +101,7 @@ impl Forecast for Plain {
             Plain::TwoAtoms(a, b, p) => {
                 f64::from(u8::from(y >= a)) * p + f64::from(u8::from(y >= b)) * (1.0 - p)
             }
+            Plain::Pareto(a) => -(-a * y.max(0.0).ln_1p()).exp_m1(),
             Plain::FarModes(d) => 0.5 * (truecast::normal::cdf(y) + truecast::normal::cdf(y - d)),
         }
     }
@@ -108,6 +112,7 @@ impl Forecast for Plain {
             Plain::Logistic => 1.0 / (1.0 + y.exp()),
             Plain::Exponential(rate) => (-rate * y.max(0.0)).exp(),
             Plain::TwoAtoms(..) => 1.0 - self.cdf(y),
+            Plain::Pareto(a) => (-a * y.max(0.0).ln_1p()).exp(),
             Plain::FarModes(d) => 0.5 * (truecast::normal::sf(y) + truecast::normal::sf(y - d)),
         }
     }
@@ -117,6 +122,7 @@ impl Forecast for Plain {
             Plain::StudentT(_) | Plain::FarModes(_) => bisect(self, probability),
             Plain::Logistic => (probability / (1.0 - probability)).ln(),
             Plain::Exponential(rate) => -(-probability).ln_1p() / rate,
+            Plain::Pareto(a) => (-(-probability).ln_1p() / a).exp_m1(),
             Plain::TwoAtoms(a, b, p) => {
                 if probability <= p {
                     a
@@ -159,6 +165,22 @@ fn quadrature_of_heavy_and_one_sided_tails() {
     for (forecast, scores, name) in cases {
         for (&y, &expected) in scores.outcomes.iter().zip(&scores.crps) {
             assert_close(&format!("{name} at {y}"), crps::of(&forecast, y).unwrap(), expected, 1e-10);
+        }
+    }
+}
+
+/// ∫ (1 − v^-a)² + ∫ v^-2a with v = 1 + x. At a ≤ 1 there is no mean, and the score is finite down to a > ½.
+#[test]
+fn quadrature_without_a_mean() {
+    for a in [0.6, 0.8, 1.0_f64.next_up(), 2.5] {
+        let forecast = Plain::Pareto(a);
+        for y in [-3.0, 0.0, 0.5, 20.0, 1e4] {
+            let v = 1.0 + f64::max(y, 0.0);
+            let power =
+                |p: f64| if (1.0 - p).abs() < 1e-9 { v.ln() } else { (v.powf(1.0 - p) - 1.0) / (1.0 - p) };
+            let below = (v - 1.0) - 2.0 * power(a) + power(2.0 * a);
+            let expected = f64::max(-y, 0.0) + below + v.powf(1.0 - 2.0 * a) / (2.0 * a - 1.0);
+            assert_close(&format!("a = {a}, at {y}"), crps::of(&forecast, y).unwrap(), expected, 1e-10);
         }
     }
 }
