@@ -25,6 +25,13 @@ pub(crate) struct Tolerance {
     pub(crate) absolute: f64,
 }
 
+impl Tolerance {
+    /// Is the panel good enough as it is?
+    pub(crate) fn is_met(&self, panel: Integral) -> bool {
+        panel.error <= self.absolute.max(self.relative * panel.value.abs())
+    }
+}
+
 /// An integral and the sum of the panels' error estimates.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Integral {
@@ -47,9 +54,8 @@ pub(crate) fn integrate(f: impl Fn(f64) -> f64, low: f64, high: f64, tolerance: 
         let panel = single(&f, a, b);
         panels += 1;
         let middle = a + 0.5 * (b - a);
-        let met = panel.error <= tolerance.absolute.max(tolerance.relative * panel.value.abs());
         let exhausted = panels >= MOST_PANELS || depth == DEEPEST || middle <= a || middle >= b;
-        if met || exhausted || !panel.error.is_finite() {
+        if tolerance.is_met(panel) || exhausted || !panel.error.is_finite() {
             let sum = total.value + panel.value;
             lost += if total.value.abs() >= panel.value.abs() {
                 (total.value - sum) + panel.value

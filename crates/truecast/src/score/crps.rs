@@ -16,7 +16,7 @@
 use super::pinball;
 use crate::error::{self, Error, Result};
 use crate::forecast::Forecast;
-use crate::quadrature::{self, Tolerance};
+use crate::quadrature::{self, Integral, Tolerance};
 
 /// The CRPS of any forecast, after a check of the outcome.
 ///
@@ -71,47 +71,49 @@ fn by_quadrature<F: Forecast + ?Sized>(forecast: &F, y: f64) -> f64 {
 
     let below = |x: f64| square(forecast.cdf(x));
     let above = |x: f64| square(forecast.sf(x));
-    let panels = || points.windows(2).map(|pair| (pair[0], pair[1]));
-    // Only its size matters: it sets what is negligible.
-    let rough: f64 = panels()
-        .map(|(a, b)| {
-            if b <= y { quadrature::single(below, a, b).value } else { quadrature::single(above, a, b).value }
+    // One look at each panel tells the size of the score, and so what is negligible; most panels are done with it.
+    let first_look: Vec<Integral> = points
+        .windows(2)
+        .map(|ends| match (ends[0], ends[1]) {
+            (low, high) if high <= y => quadrature::single(below, low, high),
+            (low, high) => quadrature::single(above, low, high),
         })
-        .sum();
-
+        .collect();
+    let rough: f64 = first_look.iter().map(|panel| panel.value).sum();
     let tolerance = Tolerance { relative: RELATIVE, absolute: NEGLIGIBLE * rough };
     let mut score = 0.0;
-    for (a, b) in panels() {
-        score += if b <= y {
-            quadrature::integrate(below, a, b, tolerance).value
-        } else {
-            quadrature::integrate(above, a, b, tolerance).value
+    for (ends, &panel) in points.windows(2).zip(&first_look) {
+        score += match (ends[0], ends[1]) {
+            _ if tolerance.is_met(panel) => panel.value,
+            (low, high) if high <= y => quadrature::integrate(below, low, high, tolerance).value,
+            (low, high) => quadrature::integrate(above, low, high, tolerance).value,
         };
     }
     if let [first, second, ..] = points[..] {
-        score += tail(|distance| below(first - distance), second - first, score, tolerance);
+        score += tail(below, first, first - second, score, tolerance);
     }
-    if let [.., second, first] = points[..] {
-        score += tail(|distance| above(first + distance), first - second, score, tolerance);
+    if let [.., second, last] = points[..] {
+        score += tail(above, last, last - second, score, tolerance);
     }
     score
 }
 
-/// ∫ of `f` from 0 outwards, in panels that grow fourfold, until one adds nothing that matters. Where the score is
-/// infinite it stops at the largest numbers.
-fn tail(f: impl Fn(f64) -> f64, first_width: f64, score: f64, tolerance: Tolerance) -> f64 {
+/// ∫ of `f` from `start` outwards, in panels that grow fourfold, until one adds nothing that matters; `step` is the
+/// first panel's width, negative for a lower tail. Where the score is infinite it stops at the largest numbers.
+fn tail(f: impl Fn(f64) -> f64, start: f64, step: f64, score: f64, tolerance: Tolerance) -> f64 {
     const GROWTH: f64 = 4.0;
-    let (mut from, mut width, mut sum) = (0.0, first_width, 0.0);
-    while (from + width).is_finite() {
-        let added = quadrature::integrate(&f, from, from + width, tolerance).value;
+    let (mut inner, mut step, mut sum) = (start, step, 0.0);
+    while (inner + step).is_finite() {
+        let outer = inner + step;
+        let added = quadrature::integrate(&f, inner.min(outer), inner.max(outer), tolerance).value;
         sum += added;
         // A tail F ~ x^(-a) adds 4^(1 - 2a) of the panel before it, so for a ≥ 0.6 what is left is at most four times
         // the last panel. For a ≤ 0.5 the score is infinite.
         if added <= 0.1 * NEGLIGIBLE * (score + sum) {
             break;
         }
-        from += width;
-        width *= GROWTH;
+        inner = outer;
+        step *= GROWTH;
     }
     sum
 }
