@@ -131,7 +131,6 @@ impl TryFrom<Parts> for Sharpness {
         }
         for (&coverage, widths) in parts.coverages.iter().zip(&parts.widths) {
             error::inner_probability("coverage", coverage)?;
-            error::finite("sum of widths", widths.sum.value())?;
             if widths.unbounded > parts.rows {
                 let value = widths.unbounded as f64;
                 return Err(Error::OutOfRange {

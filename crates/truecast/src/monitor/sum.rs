@@ -7,6 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{self, Error, Result};
+
 /// A running sum with its compensation.
 ///
 /// ```
@@ -19,6 +21,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(sum.value(), 2.0); // plain addition gives 0
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(try_from = "(f64, f64)", into = "(f64, f64)")]
 pub struct CompensatedSum {
     sum: f64,
     lost: f64,
@@ -42,6 +45,19 @@ impl CompensatedSum {
     pub fn merge(&mut self, other: &Self) {
         self.add(other.sum);
         self.add(other.lost);
+    }
+}
+
+impl TryFrom<(f64, f64)> for CompensatedSum {
+    type Error = Error;
+    fn try_from((sum, lost): (f64, f64)) -> Result<Self> {
+        Ok(CompensatedSum { sum: error::finite("sum", sum)?, lost: error::finite("compensation", lost)? })
+    }
+}
+
+impl From<CompensatedSum> for (f64, f64) {
+    fn from(of: CompensatedSum) -> Self {
+        (of.sum, of.lost)
     }
 }
 
@@ -75,5 +91,13 @@ mod tests {
         left.merge(&right);
         // One rounding of terms as large as 1e19.
         assert!((left.value() - all.value()).abs() <= f64::EPSILON * 1e21, "{left:?} {all:?}");
+    }
+
+    #[test]
+    fn loading_refuses_what_is_not_finite() {
+        let bytes = postcard::to_allocvec(&(1.5, f64::NAN)).unwrap();
+        assert!(postcard::from_bytes::<CompensatedSum>(&bytes).is_err());
+        let bytes = postcard::to_allocvec(&CompensatedSum { sum: 1.5, lost: 1e-20 }).unwrap();
+        assert_eq!(postcard::from_bytes(&bytes), Ok(CompensatedSum { sum: 1.5, lost: 1e-20 }));
     }
 }

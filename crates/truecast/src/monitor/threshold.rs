@@ -145,7 +145,6 @@ impl TryFrom<Parts> for ThresholdCalibration {
             return Err(Error::TooFew { what: "bins", least: 2, found: parts.bins.len() });
         }
         for bin in &parts.bins {
-            error::finite("sum of predictions", bin.predicted.value())?;
             if bin.hits > bin.count {
                 let value = bin.hits as f64;
                 return Err(Error::OutOfRange {
