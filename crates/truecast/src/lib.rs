@@ -5,6 +5,7 @@ pub mod forecast;
 pub mod grid;
 pub mod monitor;
 pub mod normal;
+mod quadrature;
 pub mod random;
 pub mod recalibrate;
 pub mod score;

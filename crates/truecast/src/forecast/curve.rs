@@ -197,6 +197,9 @@ fn squared_cdf(a: Knot, b: Knot) -> f64 {
     if length <= 0.0 {
         return 0.0;
     }
+    if rise == f64::INFINITY {
+        return length; // a spread so small that the score overflows: the CDF is 1 on all of the piece
+    }
     if rise > 0.05 {
         let area = normal::integral_of_squared_cdf(b.z) - normal::integral_of_squared_cdf(a.z);
         return length * (area / rise);
@@ -215,4 +218,19 @@ fn squared_cdf(a: Knot, b: Knot) -> f64 {
         sum + weight * if x == 0.0 { squared(0.0) } else { squared(x) + squared(-x) }
     });
     0.5 * length * sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A spread of 1e-310 sends the score of any outcome but the knot to infinity, and ∞/∞ once gave NaN. The curve is
+    /// then an atom, and its CRPS the absolute error.
+    #[test]
+    fn a_spread_near_zero_is_an_atom() {
+        let curve = ProbitCurve::from_parts(vec![Knot { y: 1.0, z: 0.0 }], 1e-310, 1e-310);
+        for (y, error) in [(3.0, 2.0), (-2.0, 3.0), (1.0, 0.0)] {
+            assert!((curve.crps(y) - error).abs() < 1e-300, "{}", curve.crps(y));
+        }
+    }
 }

@@ -116,7 +116,7 @@ impl<S: Subroutine> Recalibrator for AlgorithmOne<S> {
             (plan.plays[j], plan.cells[j], plan.fractions[j]) = (play.probability, play.cell, play.fraction);
         }
         let Plan { plays, map, scratch, .. } = plan;
-        map.announced_mut().copy_from_slice(plays);
+        map.announced_mut().copy_from_slice(&plays[..self.levels.count()]);
         isotonic::project(map.announced_mut(), |_| 1.0, &mut scratch.isotonic);
         Ok(())
     }

@@ -1,19 +1,18 @@
 //! Calibration by Blackwell approachability: play between two neighbours whose balances have opposite signs.
 //!
-//! Guarantee: the ℓ1 calibration error Σ_i |R_i|/T tends to at most the largest gap of the play grid, at the rate √((N+1)/T) in
-//! expectation over the algorithm's own coins, on every sequence of outcomes.
+//! Guarantee: on every sequence of outcomes, and in expectation over the algorithm's own coins, the ℓ1 calibration error
+//! Σ_i |R_i|/T is at most h/2 + √(2(N+1)/T), h the largest gap of the play grid (docs/theory.md, "Approachability").
 //!
 //! ```text
-//! R_i = Σ_t 1{play i} (o − v_i)                 the vector payoff to be driven to zero
-//! θ_i = R_i held within ±√(T + 1)/√(N + 1)      dual averaging over the ℓ∞ ball, up to a factor that does not matter
-//! find i with R_i ≥ 0 ≥ R_{i+1}                 it exists, because R_0 ≥ 0 ≥ R_N
+//! R_i = Σ_t 1{play i} (o − v_i)                    the vector payoff to be driven to zero
+//! θ_i = η_t R_i held within ±1, η_t = √((N+1)/2t)  dual averaging over the ℓ∞ ball
+//! find i with R_i ≥ 0 ≥ R_{i+1}                    it exists, because R_0 ≥ 0 ≥ R_N
 //! play i with probability |θ_{i+1}| / (|θ_i| + |θ_{i+1}|), else i + 1
 //! ```
 //!
-//! Cost: O(log N) by binary search for the sign change, N + 1 numbers. Source: Abernethy, Bartlett & Hazan (2011), "Blackwell
-//! Approachability and No-Regret Learning are Equivalent", section 5. Where we differ: the step size falls with T, so no horizon
-//! is needed, and the search starts with the half that holds the base probability's cell, so that before any
-//! outcome the base is announced.
+//! Cost: O(log N) by bisection for the sign change, N + 1 sums. Source: Abernethy, Bartlett & Hazan (2011), "Blackwell
+//! Approachability and No-Regret Learning are Equivalent", section 5. Where we differ: the step size falls with t, so no horizon
+//! is needed, and where nothing is owed the base probability is announced.
 
 use std::sync::Arc;
 
@@ -55,14 +54,17 @@ impl Subroutine for Approachability {
     fn expected(&self) -> Play {
         // Invariant: R_low ≥ 0 ≥ R_high. It holds at the ends, since o − 0 ≥ 0 ≥ o − 1.
         let (mut low, mut high) = (0, self.plays.intervals());
-        let mut middle = self.base.cell as usize;
         while high - low > 1 {
-            let at = middle.clamp(low + 1, high - 1);
-            if self.sums[at] >= 0.0 { low = at } else { high = at }
-            middle = low.midpoint(high);
+            let middle = low.midpoint(high);
+            // Where nothing is owed either half will do: keep the one with the base probability.
+            let right = match self.sums[middle] {
+                0.0 => middle <= self.base.cell as usize,
+                owed => owed > 0.0,
+            };
+            if right { low = middle } else { high = middle }
         }
-        // Both clipped at √((T + 1)/(N + 1)); only their ratio matters.
-        let limit = ((self.steps + 1) as f64 / self.sums.len() as f64).sqrt();
+        // θ divided by η_t; only the ratio matters.
+        let limit = (2.0 * (self.steps + 1) as f64 / self.sums.len() as f64).sqrt();
         let (left, right) = (self.sums[low].min(limit), (-self.sums[high]).min(limit));
         let total = left + right;
         if total > 0.0 {
