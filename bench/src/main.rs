@@ -1,16 +1,25 @@
 //! scratch
 #![allow(clippy::all, clippy::unwrap_used)]
 use truecast::*;
-use truecast::normal;
-fn u(seed:u64,t:u64,lane:u32)->f64{ truecast::random::uniform(seed,t,lane).max(1e-300) }
-fn n(seed:u64,t:u64,lane:u32)->f64{ normal::quantile(u(seed,t,lane)) }
+use truecast_testkit::streams::*;
+use truecast_testkit::adversary::*;
 fn main() {
-    let mode=std::env::args().nth(1).unwrap(); let steps:u64=std::env::args().nth(2).unwrap().parse().unwrap();
-    let data: Vec<(Gaussian,f64)> = (0..1024).map(|i| (Gaussian::new(0.0,1.0+0.5*u(3,i,0)).unwrap(), n(1,i,1))).collect();
-    let parameters = if mode.starts_with("paper") { Parameters::paper(20).unwrap().randomised(false).build().unwrap() } else { Parameters::default() };
-    let mut st: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::new(parameters));
-    let t0=std::time::Instant::now();
-    let mut acc=0.0;
-    for i in 0..steps { let (g,y)=data[(i&1023) as usize]; let (k,cal)=st.issue(g).unwrap(); if mode.ends_with("read") { let (a,b)=cal.interval(0.8).unwrap(); acc+=b-a; } st.resolve(k,y).unwrap(); }
-    eprintln!("{mode} {:.1} ns/step {acc:.1}", t0.elapsed().as_nanos() as f64/steps as f64);
+    for s in Scenario::ALL {
+        let mut line=format!("{:22}", s.name());
+        for seed in 0..3 {
+        let steps=s.stream(20_000, seed);
+        let mut st: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
+        let mut cov=[0.0;5]; let nom=[0.5,0.8,0.9,0.95,0.98];
+        let (mut a,mut b)=(0.0,0.0);
+        for x in &steps { let f=x.forecast(); let (k,g)=st.issue(f).unwrap(); for i in 0..5 { let (l,h)=g.interval(nom[i]).unwrap(); if l<=x.outcome&&x.outcome<=h {cov[i]+=1.0/20000.0;} } a+=g.crps(x.outcome); b+=f.crps(x.outcome); st.resolve(k,x.outcome).unwrap(); }
+        line+=&format!(" | {:+.2} {:.3} {:.3} {:.3} {:.3} {:.3}", 100.0*(a/b-1.0), cov[0],cov[1],cov[2],cov[3],cov[4]);
+        }
+        println!("{line}");
+    }
+    for (bound, t) in [(4.0,3000),(4.0,10000),(50.0,3000)] {
+        let mut st: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
+        let mut adv=IntervalStepper::new(0.8,bound,0); let mut inside=0.0;
+        for _ in 0..t { let f=Gaussian::new(0.0,1.0).unwrap(); let (k,g)=st.issue(f).unwrap(); let y=adv.outcome(&f,&g); let (l,h)=g.interval(0.8).unwrap(); if l<=y&&y<=h {inside+=1.0;} st.resolve(k,y).unwrap(); }
+        println!("stepper {bound} {t}: {:.4}", inside/t as f64);
+    }
 }

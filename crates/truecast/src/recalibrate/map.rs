@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! probit shape   R_t runs through (z_j, r_j), r_j = Φ⁻¹(p̂_j), straight in between; beyond the outer levels it goes on with
-//!                the slope of the chord from the middle level to the outer one, held within [0.02, 50]
+//!                the slope of the chord over the outer quarter of the levels, held within [0.02, 50]
 //! step shape     the paper's: F_t(y) in [u_{j−1}, u_j) becomes p̂_j, and 1 in the last cell
 //! ```
 //!
@@ -23,7 +23,9 @@ use crate::normal;
 
 /// Probabilities nearer to 0 or 1 than this say nothing about how far a tail reaches.
 const SMALLEST: f64 = 1e-12;
-/// The slope beyond the outer levels stays within these.
+/// The slope beyond the outer levels is that over this part of the levels: a quarter…
+const OUTER_PART: usize = 4;
+/// … and stays within these.
 const SLOPES: (f64, f64) = (0.02, 50.0);
 
 /// How the probabilities announced at the levels become a whole distribution.
@@ -204,21 +206,23 @@ impl Map {
     }
 
     fn lower_slope(&self) -> f64 {
-        self.chord(0)
+        self.chord(self.outer_part(), 0)
     }
 
     fn upper_slope(&self) -> f64 {
-        self.chord(self.announced.len() - 1)
+        let last = self.announced.len() - 1;
+        self.chord(last - self.outer_part(), last)
     }
 
-    /// The slope from the middle level to level `outer`.
-    fn chord(&self, outer: usize) -> f64 {
-        let middle = (self.announced.len() - 1) / 2;
+    /// How many levels from the outer one the tail's slope is taken.
+    fn outer_part(&self) -> usize {
+        ((self.announced.len() - 1) / OUTER_PART).max(1)
+    }
+
+    /// The slope of the chord from level `inner` to level `outer`.
+    fn chord(&self, inner: usize, outer: usize) -> f64 {
         let levels = self.levels.probits();
-        if middle == outer {
-            return 1.0;
-        }
-        let slope = (self.score(outer) - self.score(middle)) / (levels[outer] - levels[middle]);
+        let slope = (self.score(outer) - self.score(inner)) / (levels[outer] - levels[inner]);
         slope.clamp(SLOPES.0, SLOPES.1)
     }
 
