@@ -102,7 +102,11 @@ impl Plays {
         error::increasing("plays", &values)?;
         for (value, end) in [(values[0], 0.0), (values[values.len() - 1], 1.0)] {
             if value != end {
-                return Err(Error::OutOfRange { what: "outer play", rule: "0 at the first, 1 at the last", value });
+                return Err(Error::OutOfRange {
+                    what: "outer play",
+                    rule: "0 at the first, 1 at the last",
+                    value,
+                });
             }
         }
         Ok(Plays { values })

@@ -14,16 +14,37 @@
 //! | [`Samples`] | `samples.rs` | where samples tie | normal, with the sample's standard deviation |
 //! | [`CdfTable`] | `cdf_table.rs` | where the table jumps | bounded by the table |
 //! | [`Mixture`] | `mixture.rs` | those of its parts | exact by logarithms |
-//! | [`Recalibrated`] | `recalibrated.rs` | where the guard or a step map puts one | those of its base, through the map |
 //! | [`PointScale`] | `point.rs` | no | a point forecast as a [`Gaussian`] whose scale is learned |
 
+mod any;
+mod cdf_table;
 mod curve;
 mod gaussian;
+mod laplace;
+mod log_normal;
+mod logistic;
+mod mixture;
+mod point;
+mod quantiles;
+mod samples;
+mod student_t;
+mod uniform;
 
 use std::fmt::Debug;
 
+pub use any::AnyForecast;
+pub use cdf_table::CdfTable;
 pub use curve::{Knot, ProbitCurve};
 pub use gaussian::Gaussian;
+pub use laplace::Laplace;
+pub use log_normal::LogNormal;
+pub use logistic::Logistic;
+pub use mixture::Mixture;
+pub use point::PointScale;
+pub use quantiles::Quantiles;
+pub use samples::Samples;
+pub use student_t::StudentT;
+pub use uniform::Uniform;
 
 use crate::error::{self, Result};
 use crate::grid::Levels;
