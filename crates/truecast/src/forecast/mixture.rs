@@ -96,26 +96,27 @@ impl Mixture {
     /// whatever the scales of the parts.
     fn search(&self, z: f64, mut low: f64, mut high: f64) -> f64 {
         let (mut at_low, mut at_high) = (self.probit(low) - z, self.probit(high) - z);
-        let mut bisect = false;
+        let (mut bisect, mut rose) = (false, None);
         loop {
             let middle = between_doubles(low, high);
             if middle <= low || middle >= high {
                 return high;
             }
-            let slide = at_low / (at_low - at_high);
-            let guess = low + (high - low) * slide;
+            let guess = low + (high - low) * (at_low / (at_low - at_high));
             let y = if !bisect && guess > low && guess < high { guess } else { middle };
             let (before, value) = (high - low, self.probit(y) - z);
-            if value < 0.0 {
-                (low, at_low) = (y, value);
-                at_high *= 0.5;
+            let rises = value < 0.0;
+            // An end that stays twice in a row counts half, lest it stay for ever.
+            let stale = if rose == Some(rises) { 0.5 } else { 1.0 };
+            if rises {
+                (low, at_low, at_high) = (y, value, at_high * stale);
             } else {
-                (high, at_high) = (y, value);
-                at_low *= 0.5;
+                (high, at_high, at_low) = (y, value, at_low * stale);
             }
+            rose = Some(rises);
             // Infinite scores, and a bracket of infinite length, fail this comparison and are bisected.
             bisect = !(high - low <= 0.5 * before && before.is_finite());
-            if high - low <= 4.0 * f64::EPSILON * low.abs().min(high.abs()) {
+            if high - low <= f64::EPSILON * low.abs().min(high.abs()) {
                 return high;
             }
         }

@@ -106,6 +106,9 @@ impl StudentT {
 
     /// ln P(T > t) for a `t` of the tail.
     fn ln_tail(&self, t: f64) -> f64 {
+        if t == f64::INFINITY {
+            return f64::NEG_INFINITY;
+        }
         let a = 0.5 * self.dof;
         let inverse_q = (self.dof / t) / t;
         // 1/(1 + c₁/(1 + c₂/(1 + …))) by Steed's forward recurrence; all c are positive.
@@ -207,9 +210,7 @@ impl Forecast for StudentT {
     fn probit(&self, y: f64) -> f64 {
         let t = self.standard(y);
         let size = t.abs();
-        let z = if size.is_infinite() {
-            f64::INFINITY
-        } else if self.in_tail(size) {
+        let z = if self.in_tail(size) {
             -normal::quantile_of_ln(self.ln_tail(size))
         } else {
             -normal::quantile(0.5 - self.central_mass(size))
