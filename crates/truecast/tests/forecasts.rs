@@ -1,5 +1,8 @@
 //! Every kind of forecast: the laws, bad input by its exact error, far tails, and golden values.
 
+// The lint's exemption for tests does not reach their helper functions.
+#![allow(clippy::unwrap_used)]
+
 use serde_json::Value;
 use truecast::forecast::{
     AnyForecast, CdfTable, Forecast, Gaussian, Laplace, LogNormal, Logistic, Mixture, Quantiles, Samples,
@@ -286,6 +289,34 @@ fn far_tails_do_not_saturate_and_are_symmetric() {
             assert!((back - y).abs() <= 1e-12 * y, "{forecast:?}: {y} comes back as {back}");
             before = up;
         }
+    }
+}
+
+/// The t distribution's scores approach the normal's as z = t − (t³ + t)/4ν + O(t⁵/ν²), the first Cornish-Fisher term.
+#[test]
+fn many_degrees_of_freedom_make_a_normal() {
+    for dof in [1e8, 1e10, 1e15] {
+        let forecast = StudentT::new(dof, 0.0, 1.0).unwrap();
+        for t in [0.01, 0.5, 1.0, 1.7, 1.8, 3.0, 10.0, 40.0] {
+            let expected = t - (t * t * t + t) / (4.0 * dof);
+            let bound = 4.0 * f64::powi(1.0 + t, 5) / (dof * dof) + 1e-14 * (1.0 + t);
+            let probit = forecast.probit(t);
+            assert!((probit - expected).abs() <= bound, "dof {dof}: probit({t}) is {probit}, not {expected}");
+            let back = forecast.at_probit(probit);
+            assert!((back - t).abs() <= 4e-14 * t.max(1.0), "dof {dof}: {t} comes back as {back}");
+        }
+    }
+}
+
+/// The score's integral diverges from half a degree of freedom down, and passes smoothly through the Cauchy case.
+#[test]
+fn crps_of_student_t_exists_above_half_a_degree_of_freedom() {
+    let crps = |dof: f64| StudentT::new(dof, 0.0, 1.0).unwrap().crps(0.7);
+    assert_eq!(crps(0.5), f64::INFINITY);
+    assert!(crps(0.501).is_finite() && crps(0.501) > crps(0.6));
+    for dof in [1.0 - 1e-5, 1.0 - 1e-7, 1.0 - 1e-9, 1.0 + 1e-9, 1.0 + 1e-7, 1.0 + 1e-5] {
+        // The slope in dof is of order 1.
+        assert!((crps(dof) - crps(1.0)).abs() <= 2.0 * (dof - 1.0).abs() + 1e-8, "at {dof}: {}", crps(dof));
     }
 }
 
