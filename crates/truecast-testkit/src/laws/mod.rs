@@ -1,0 +1,5 @@
+//! Laws: what every implementation of a trait owes, one function per trait.
+
+mod forecast;
+
+pub use forecast::{any_forecast_laws, crps_law, distribution_laws, forecast_laws};
