@@ -1,25 +1,145 @@
-//! scratch
-#![allow(clippy::all, clippy::unwrap_used)]
-use truecast::*;
-use truecast_testkit::streams::*;
-use truecast_testkit::adversary::*;
+//! Benchmarks of one recalibration step, beside the straightforward scalar loop it replaces.
+//!
+//! ```text
+//! cargo run --release -p truecast-bench -- step            ns per step, best of many short batches, all in one run
+//! cargo run --release -p truecast-bench -- horizon         ns per step after 10³ … 10⁷ steps, and bytes per stream
+//! cargo run --release -p truecast-bench -- instructions    instructions per step, counted by valgrind
+//! ```
+//!
+//! Machines are noisy: contestants take turns in short batches and the best batch counts, so that ratios mean something even where
+//! absolute times do not.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and its inputs are its own")]
+
+mod scalar;
+
+use std::hint::black_box;
+use std::process::Command;
+use std::time::Instant;
+
+use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Stream};
+use truecast_testkit::streams::{Scenario, Step};
+
+/// Steps per batch: long enough for the clock, short enough to fit between interruptions.
+const BATCH: usize = 1_000;
+const BATCHES: usize = 300;
+
+/// Everything that takes a forecast and an outcome per step.
+type Contestant = (&'static str, Box<dyn FnMut(&Step)>);
+
 fn main() {
-    for s in Scenario::ALL {
-        let mut line=format!("{:22}", s.name());
-        for seed in 0..3 {
-        let steps=s.stream(20_000, seed);
-        let mut st: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
-        let mut cov=[0.0;5]; let nom=[0.5,0.8,0.9,0.95,0.98];
-        let (mut a,mut b)=(0.0,0.0);
-        for x in &steps { let f=x.forecast(); let (k,g)=st.issue(f).unwrap(); for i in 0..5 { let (l,h)=g.interval(nom[i]).unwrap(); if l<=x.outcome&&x.outcome<=h {cov[i]+=1.0/20000.0;} } a+=g.crps(x.outcome); b+=f.crps(x.outcome); st.resolve(k,x.outcome).unwrap(); }
-        line+=&format!(" | {:+.2} {:.3} {:.3} {:.3} {:.3} {:.3}", 100.0*(a/b-1.0), cov[0],cov[1],cov[2],cov[3],cov[4]);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] | ["step"] => step(),
+        ["horizon"] => horizon(),
+        ["instructions"] => instructions(),
+        ["run", name, steps] => run(name, steps.parse().unwrap()),
+        _ => println!("usage: truecast-bench [step | horizon | instructions]"),
+    }
+}
+
+fn contestants() -> Vec<Contestant> {
+    let paper = || Parameters::paper(20).unwrap().randomised(false).build().unwrap();
+    let mut scalar = scalar::ScalarLoop::new();
+    vec![
+        ("default", observing(Parameters::default())),
+        ("default, reading an 80 % interval", reading(Parameters::default())),
+        ("default without guard", observing(Parameters::builder().guard(false).build().unwrap())),
+        ("scalar loop of the default", Box::new(move |step| scalar.step(step.mean, step.std, step.outcome))),
+        ("paper preset, expected plays", observing(paper())),
+        ("paper preset, randomised", observing(Parameters::paper(20).unwrap().build().unwrap())),
+        ("default with 8 groups", observing(Parameters::builder().groups(8).build().unwrap())),
+    ]
+}
+
+/// Predict and observe: the plan is made, and settled with the outcome.
+fn observing(parameters: Parameters) -> Box<dyn FnMut(&Step)> {
+    let mut stream = Stream::<_, Gaussian>::new(LedgerRecalibrator::new(parameters));
+    Box::new(move |step| {
+        let (ticket, calibrated) = stream.issue(step.forecast()).unwrap();
+        black_box(&calibrated);
+        black_box(stream.resolve(ticket, step.outcome).unwrap());
+    })
+}
+
+/// The same with an interval read in between.
+fn reading(parameters: Parameters) -> Box<dyn FnMut(&Step)> {
+    let mut stream = Stream::<_, Gaussian>::new(LedgerRecalibrator::new(parameters));
+    Box::new(move |step| {
+        let (ticket, calibrated) = stream.issue(step.forecast()).unwrap();
+        black_box(calibrated.interval(0.8).unwrap());
+        black_box(stream.resolve(ticket, step.outcome).unwrap());
+    })
+}
+
+fn step() {
+    let data = Scenario::Volatility.stream(BATCH, 1);
+    let mut all = contestants();
+    let mut times = vec![Vec::with_capacity(BATCHES); all.len()];
+    for _ in 0..BATCHES {
+        for ((_, contestant), times) in all.iter_mut().zip(&mut times) {
+            let start = Instant::now();
+            data.iter().for_each(&mut *contestant);
+            times.push(start.elapsed().as_nanos() as f64 / BATCH as f64);
         }
-        println!("{line}");
     }
-    for (bound, t) in [(4.0,3000),(4.0,10000),(50.0,3000)] {
-        let mut st: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
-        let mut adv=IntervalStepper::new(0.8,bound,0); let mut inside=0.0;
-        for _ in 0..t { let f=Gaussian::new(0.0,1.0).unwrap(); let (k,g)=st.issue(f).unwrap(); let y=adv.outcome(&f,&g); let (l,h)=g.interval(0.8).unwrap(); if l<=y&&y<=h {inside+=1.0;} st.resolve(k,y).unwrap(); }
-        println!("stepper {bound} {t}: {:.4}", inside/t as f64);
+    let reference = best(&times[3]);
+    println!("| step | best ns | median ns | of the scalar loop |\n|---|---|---|---|");
+    for ((name, _), times) in all.iter().zip(&mut times) {
+        times.sort_by(f64::total_cmp);
+        let (best, median) = (times[0], times[times.len() / 2]);
+        println!("| {name} | {best:.0} | {median:.0} | {:.2} |", best / reference);
     }
+}
+
+fn best(times: &[f64]) -> f64 {
+    times.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn horizon() {
+    let data = Scenario::Volatility.stream(BATCH, 1);
+    let mut all = contestants();
+    let (_, contestant) = &mut all[0];
+    println!("| after steps | best ns |\n|---|---|");
+    let mut done = 0;
+    for target in [1_000, 10_000, 100_000, 1_000_000, 10_000_000] {
+        let mut times = Vec::new();
+        while done < target {
+            let start = Instant::now();
+            data.iter().for_each(&mut *contestant);
+            times.push(start.elapsed().as_nanos() as f64 / BATCH as f64);
+            done += BATCH;
+        }
+        println!("| {target} | {:.0} |", best(&times[times.len().saturating_sub(1_000)..]));
+    }
+}
+
+/// Runs one contestant for so many steps: what `instructions` counts.
+fn run(name: &str, steps: usize) {
+    let data = Scenario::Volatility.stream(BATCH, 1);
+    let mut all = contestants();
+    let (_, contestant) = all.iter_mut().find(|(known, _)| *known == name).unwrap();
+    data.iter().cycle().take(steps).for_each(contestant);
+}
+
+/// Counts twice, so that what happens before the first step cancels.
+fn instructions() {
+    println!("| step | instructions |\n|---|---|");
+    for (name, _) in contestants() {
+        let count = |steps: usize| count_instructions(name, steps);
+        println!("| {name} | {} |", (count(12_000) - count(2_000)) / 10_000);
+    }
+}
+
+fn count_instructions(name: &str, steps: usize) -> u64 {
+    let this = std::env::current_exe().unwrap();
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(this)
+        .args(["run", name, &steps.to_string()])
+        .output()
+        .unwrap();
+    let report = String::from_utf8_lossy(&output.stderr).into_owned();
+    let line = report.lines().find(|line| line.contains("Collected")).unwrap_or_else(|| panic!("{report}"));
+    line.rsplit(' ').next().unwrap().parse().unwrap()
 }

@@ -115,9 +115,9 @@ impl<S: Subroutine> Recalibrator for AlgorithmOne<S> {
             };
             (plan.plays[j], plan.cells[j], plan.fractions[j]) = (play.probability, play.cell, play.fraction);
         }
-        let Plan { plays, map, scratch, .. } = plan;
+        let Plan { plays, map, .. } = plan;
         map.announced_mut().copy_from_slice(&plays[..self.levels.count()]);
-        isotonic::project(map.announced_mut(), |_| 1.0, &mut scratch.isotonic);
+        isotonic::project(map.announced_mut(), |_| 1.0);
         Ok(())
     }
 

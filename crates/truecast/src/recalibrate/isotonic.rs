@@ -4,42 +4,44 @@
 //! lie in the convex cone of non-decreasing vectors, and projecting on it brings the announcement no further from them:
 //! the weighted squared loss never rises, whatever the outcome (docs/theory.md, "Isotonic projection").
 //!
-//! Cost: O(M), one comparison per level when nothing crosses. Allocates nothing once the scratch has grown.
-
-/// Room for the blocks of one projection.
-#[derive(Debug, Clone, Default)]
-pub struct Scratch {
-    blocks: Vec<Block>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Block {
-    value: f64,
-    weight: f64,
-    end: usize,
-}
+//! Cost: one comparison per level when nothing crosses, and otherwise only the blocks that are pooled. Allocates nothing.
 
 /// Projects `values` in place. `weight(j)` must be ≥ 0; a weight of 0 counts as a vanishing one.
-pub fn project(values: &mut [f64], weight: impl Fn(usize) -> f64, scratch: &mut Scratch) {
+///
+/// Each crossing is pooled with its neighbours until it fits between them. A pooled block's entries share one value, so a
+/// later crossing that reaches into it takes in all of it: the result is that of pooling whole blocks, whatever the order.
+pub fn project(values: &mut [f64], weight: impl Fn(usize) -> f64) {
     if is_non_decreasing(values) {
         return;
     }
-    let blocks = &mut scratch.blocks;
-    blocks.clear();
-    for (j, &value) in values.iter().enumerate() {
-        let mut last = Block { value, weight: weight(j).max(1e-300), end: j + 1 };
-        while let Some(before) = blocks.pop_if(|before| before.value > last.value) {
-            let weight = before.weight + last.weight;
-            let value = (before.value * before.weight + last.value * last.weight) / weight;
-            // Rounding must not carry the mean outside of what it is a mean of.
-            last = Block { value: value.clamp(last.value, before.value), weight, end: last.end };
+    let weight = |j: usize| weight(j).max(1e-300);
+    let mut next = 0;
+    while next + 1 < values.len() {
+        if values[next] <= values[next + 1] {
+            next += 1;
+            continue;
         }
-        blocks.push(last);
-    }
-    let mut start = 0;
-    for block in blocks {
-        values[start..block.end].fill(block.value);
-        start = block.end;
+        let (mut first, mut last) = (next, next + 1);
+        let mut total = weight(first) + weight(last);
+        let mut mean = (values[first] * weight(first) + values[last] * weight(last)) / total;
+        loop {
+            let taken = if first > 0 && values[first - 1] > mean {
+                first -= 1;
+                first
+            } else if last + 1 < values.len() && values[last + 1] < mean {
+                last += 1;
+                last
+            } else {
+                break;
+            };
+            total += weight(taken);
+            mean += (values[taken] - mean) * (weight(taken) / total);
+        }
+        // Rounding must not carry the mean past its neighbours.
+        let floor = if first > 0 { values[first - 1] } else { mean };
+        let ceiling = if last + 1 < values.len() { values[last + 1] } else { mean };
+        values[first..=last].fill(mean.max(floor).min(ceiling));
+        next = last;
     }
 }
 
@@ -58,7 +60,7 @@ mod tests {
     #[test]
     fn pools_by_weighted_means() {
         let mut values = [0.1, 0.5, 0.2, 0.4, 0.9, 0.8];
-        project(&mut values, |j| [1.0, 1.0, 2.0, 1.0, 1.0, 3.0][j], &mut Scratch::default());
+        project(&mut values, |j| [1.0, 1.0, 2.0, 1.0, 1.0, 3.0][j]);
         let expected = [0.1, 0.3, 0.3, 0.4, 0.825, 0.825];
         for (got, want) in values.iter().zip(expected) {
             assert!((got - want).abs() < 1e-15, "{values:?}");
@@ -68,10 +70,10 @@ mod tests {
     #[test]
     fn zero_weights_are_vanishing_ones() {
         let mut values = [0.7, 0.2];
-        project(&mut values, |j| [0.0, 1.0][j], &mut Scratch::default());
+        project(&mut values, |j| [0.0, 1.0][j]);
         assert_eq!(values, [0.2, 0.2]);
         let mut values = [0.7, 0.2];
-        project(&mut values, |_| 0.0, &mut Scratch::default());
+        project(&mut values, |_| 0.0);
         assert!((values[0] - 0.45).abs() < 1e-15 && values[0] == values[1]);
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::guard::GuardState;
 use super::lanes::{dot, padded, sum};
 use super::ledgers::LedgersState;
-use super::{Groups, Guard, Ledgers, Map, Parameters, Plan, Recalibrator, Scores, Trust, isotonic};
+use super::{Groups, Guard, LedgerKind, Ledgers, Map, Parameters, Plan, Recalibrator, Scores, Trust, isotonic};
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::Forecast;
 use crate::monitor::Certificate;
@@ -93,9 +93,9 @@ impl LedgerRecalibrator {
 
     /// p̂ without crossings.
     fn projected<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
-        let Plan { widths, map, scratch, .. } = plan;
+        let Plan { widths, map, .. } = plan;
         // Without widths every level counts the same.
-        isotonic::project(map.announced_mut(), |j| widths.get(j).map_or(1.0, |w| *w), &mut scratch.isotonic);
+        isotonic::project(map.announced_mut(), |j| widths.get(j).map_or(1.0, |w| *w));
         plan
     }
 
@@ -114,10 +114,17 @@ impl LedgerRecalibrator {
         let (gains, decay) = (&mut self.gains, self.ledgers.decay());
         Trust::gains(z, levels, base, &plan.plays, gains);
         gains[count..].fill(0.0);
-        for (regret, weights) in self.mixed_regrets.iter_mut().zip(plan.weights.chunks_exact(gains.len())) {
-            *regret = *regret * decay - plan.trust * dot(gains, weights);
+        let (crps_gain, gain) = (dot(gains, &plan.widths), sum(gains));
+        let rows = self.ledgers.kinds().iter().zip(plan.weights.chunks_exact(gains.len()));
+        for (regret, (kind, weights)) in self.mixed_regrets.iter_mut().zip(rows) {
+            let ledger_gain = match kind {
+                LedgerKind::Crps => crps_gain,
+                LedgerKind::Uniform | LedgerKind::Group(_) => weights[0] * gain,
+                LedgerKind::Threshold(_) => dot(gains, weights),
+            };
+            *regret = *regret * decay - plan.trust * ledger_gain;
         }
-        trust.settle(dot(gains, &plan.widths), sum(&plan.widths), sum(gains) / count as f64);
+        trust.settle(crps_gain, sum(&plan.widths), gain / count as f64);
     }
 }
 

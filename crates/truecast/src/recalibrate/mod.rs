@@ -31,7 +31,7 @@ use std::fmt::Debug;
 
 pub use algorithm_one::{AlgorithmOne, AlgorithmOneParameters};
 pub use guard::{Guard, Knots};
-pub use isotonic::{Scratch as IsotonicScratch, project as isotonic_projection};
+pub use isotonic::project as isotonic_projection;
 pub use ledger_recalibrator::LedgerRecalibrator;
 pub use ledgers::Ledgers;
 pub use map::{Map, MapShape};

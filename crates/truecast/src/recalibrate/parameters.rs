@@ -22,6 +22,13 @@ pub enum LedgerKind {
     Threshold(f64),
 }
 
+impl LedgerKind {
+    /// True if the weight is the same at every level.
+    pub(crate) fn is_flat(self) -> bool {
+        matches!(self, LedgerKind::Uniform | LedgerKind::Group(_))
+    }
+}
+
 /// How many groups there can be.
 pub const MOST_GROUPS: usize = 64;
 

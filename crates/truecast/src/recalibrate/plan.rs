@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::isotonic;
 use super::lanes::{pad, padded};
 use super::map::Map;
 use crate::error::{Error, Result, SnapshotError};
@@ -24,7 +23,7 @@ pub struct Plan {
     /// The play interval of each play, and how far into it the play lies.
     pub(crate) cells: Vec<u32>,
     pub(crate) fractions: Vec<f64>,
-    /// Weight of each ledger (rows) at each level.
+    /// Weight of each ledger (rows) at each level; of a flat ledger, the first entry of the row stands for all.
     pub(crate) weights: Vec<f64>,
     /// w / A for each ledger and level, A counting this step.
     pub(crate) ratios: Vec<f64>,
@@ -42,7 +41,6 @@ pub struct Plan {
 pub(crate) struct Scratch {
     pub(crate) low: Vec<f64>,
     pub(crate) high: Vec<f64>,
-    pub(crate) isotonic: isotonic::Scratch,
 }
 
 impl Plan {

@@ -3,7 +3,7 @@
 //! Everything here is read from the balances in O(M N); nothing needs the history. With a half-life, sums are those of the
 //! window: the latest outcome counts 1, the one before it γ, and so on.
 
-use super::Ledgers;
+use super::{Book, Ledgers};
 
 impl Ledgers {
     /// The balances L of ledger `g`, level by level, in units of its weights.
@@ -30,9 +30,9 @@ impl Ledgers {
         self.per_level(&self.books[ledger].shifts).map(|q| q / self.scale()).collect()
     }
 
-    /// A padded vector without its padding.
-    fn per_level<'v>(&self, padded: &'v [f64]) -> impl Iterator<Item = &'v f64> {
-        padded[..self.levels.count()].iter()
+    /// One entry per level of a vector that is padded, or has one entry for all levels.
+    pub(super) fn per_level<'v>(&self, sums: &'v [f64]) -> impl Iterator<Item = f64> + use<'v> {
+        (0..self.levels.count()).map(|j| Book::at(sums, j))
     }
 
     /// What the weight of the latest outcome was multiplied by: the window's unit.
@@ -47,7 +47,8 @@ impl Ledgers {
             for (j, potential) in potentials.iter_mut().enumerate() {
                 let norm: f64 = (0..self.plays.values().len()).map(|i| self.balance(book, j, i).powi(2)).sum();
                 // Without weight there is nothing in the balances.
-                *potential += if book.squares[j] > 0.0 { norm / book.squares[j] } else { 0.0 };
+                let square = Book::at(&book.squares, j);
+                *potential += if square > 0.0 { norm / square } else { 0.0 };
             }
         }
         potentials

@@ -14,6 +14,17 @@ pub(super) fn prior_balance(pull: f64, u: &[f64], v_low: &[f64], v_high: &[f64],
     }
 }
 
+/// Adds the part (w/A)·L of a ledger whose weight is the same at every level.
+#[inline(never)]
+pub(super) fn add_flat_balance(ratio: f64, low: &[f64], high: &[f64], s_low: &mut [f64], s_high: &mut [f64]) {
+    let n = low.len();
+    let (high, s_low, s_high) = (&high[..n], &mut s_low[..n], &mut s_high[..n]);
+    for j in 0..n {
+        s_low[j] += ratio * low[j];
+        s_high[j] += ratio * high[j];
+    }
+}
+
 /// Adds one ledger's part (w/A)·L to S, A counting this step's weight.
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "separate slices are what vectorises")]
@@ -45,7 +56,7 @@ pub(super) fn ratio(w: f64, squares: f64) -> f64 {
     w / (squares + w * w + f64::MIN_POSITIVE)
 }
 
-/// The root of S in each level's cell. Returns at how many levels there is none, so that a walk must find it.
+/// The root of S in each level's cell; NaN, which the count returned tells of, where a walk must find it.
 #[inline(never)]
 pub(super) fn roots(
     s_low: &[f64],
@@ -65,20 +76,15 @@ pub(super) fn roots(
         // At an end of the grid S may push outwards: then the end is the answer.
         let a = if low < 0.0 { 0.0 } else { a };
         let a = if high > 0.0 { 1.0 } else { a };
-        fractions[j] = a;
+        let falls = (low >= 0.0) & (high <= 0.0) & (low > high);
+        let below = (v_low[j] == 0.0) & (low < 0.0) & (high <= 0.0);
+        let above = (v_high[j] == 1.0) & (high > 0.0) & (low >= 0.0);
+        let found = falls | below | above;
+        fractions[j] = if found { a } else { f64::NAN };
         plays[j] = (1.0 - a) * v_low[j] + a * v_high[j];
-        missing += u64::from(!is_found(low, high, v_low[j], v_high[j]));
+        missing += u64::from(!found);
     }
     missing
-}
-
-/// True where [`roots`] has the answer: S falls through 0 within the cell, or pushes outwards at an end of the grid.
-#[inline(always)]
-pub(super) fn is_found(low: f64, high: f64, v_low: f64, v_high: f64) -> bool {
-    let falls = (low >= 0.0) & (high <= 0.0) & (low > high);
-    let below = (v_low == 0.0) & (low < 0.0) & (high <= 0.0);
-    let above = (v_high == 1.0) & (high > 0.0) & (low >= 0.0);
-    falls | below | above
 }
 
 /// o − p, and what the prior's part −2κ/(n+1)·(u − p)(o − p) adds to the potential.
@@ -101,7 +107,7 @@ pub(super) fn errors(
     }
 }
 
-/// Books the errors of one step into one ledger's balances.
+/// Books the errors of one step into the balances of a ledger whose weight differs from level to level.
 #[inline(never)]
 pub(super) fn book_balances(
     inflation: f64,
@@ -118,6 +124,31 @@ pub(super) fn book_balances(
         let upper = e * fractions[j];
         low[j] += e - upper;
         high[j] += upper;
+    }
+}
+
+/// The same for a weight that is the same at every level, with Q += w (p − u)².
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "separate slices are what vectorises")]
+pub(super) fn book_flat(
+    w: f64,
+    u: &[f64],
+    plays: &[f64],
+    errors: &[f64],
+    fractions: &[f64],
+    low: &mut [f64],
+    high: &mut [f64],
+    shifts: &mut [f64],
+) {
+    let n = u.len();
+    let (plays, errors, fractions) = (&plays[..n], &errors[..n], &fractions[..n]);
+    let (low, high, shifts) = (&mut low[..n], &mut high[..n], &mut shifts[..n]);
+    for j in 0..n {
+        let (e, shift) = (w * errors[j], plays[j] - u[j]);
+        let upper = e * fractions[j];
+        low[j] += e - upper;
+        high[j] += upper;
+        shifts[j] += w * (shift * shift);
     }
 }
 

@@ -84,12 +84,32 @@ pub struct Ledgers {
 struct Book {
     /// Balances, level by level. Stale at the two ends of a level's cell, whose balances are in `low` and `high`.
     table: Vec<f64>,
-    /// Padded, as are A (the sums of squared weights), W (of weights) and Q (of weighted squared distances from the base).
+    /// Padded, as is Q, the weighted squared distances of the plays from the base.
     low: Vec<f64>,
     high: Vec<f64>,
+    shifts: Vec<f64>,
+    /// A, the sums of squared weights, and W, of weights: padded, or one entry for all levels if the ledger is flat.
     squares: Vec<f64>,
     totals: Vec<f64>,
-    shifts: Vec<f64>,
+}
+
+impl Book {
+    fn new(kind: LedgerKind, room: usize, balances: usize) -> Self {
+        let sums = if kind.is_flat() { 1 } else { room };
+        Book {
+            table: vec![0.0; balances],
+            low: vec![0.0; room],
+            high: vec![0.0; room],
+            shifts: vec![0.0; room],
+            squares: vec![0.0; sums],
+            totals: vec![0.0; sums],
+        }
+    }
+
+    /// The entry of `sums`, one of this book's A or W, that belongs to level `j`.
+    fn at(sums: &[f64], j: usize) -> f64 {
+        sums[if sums.len() == 1 { 0 } else { j }]
+    }
 }
 
 /// Per level, of the step that is being settled, padded; carries nothing from one step to another.
@@ -115,15 +135,8 @@ impl Ledgers {
         let locate = |&u: &f64| plays.locate(u);
         let (cells, fractions): (Vec<u32>, Vec<f64>) = base.iter().map(locate).map(|(i, a)| (i as u32, a)).unzip();
         let zeros = vec![0.0; room];
-        let table = vec![0.0; count * plays.values().len()];
-        let book = Book {
-            table,
-            low: zeros.clone(),
-            high: zeros.clone(),
-            squares: zeros.clone(),
-            totals: zeros.clone(),
-            shifts: zeros.clone(),
-        };
+        let balances = count * plays.values().len();
+        let book = |&kind: &LedgerKind| Book::new(kind, room, balances);
         let mut ledgers = Ledgers {
             decay: parameters.half_life.map_or(1.0, |outcomes| libm::exp2(-1.0 / outcomes)),
             inflation: 1.0,
@@ -133,7 +146,7 @@ impl Ledgers {
             probits: pad(levels.probits(), 0.0),
             v_low: zeros.clone(),
             v_high: zeros.clone(),
-            books: vec![book; parameters.ledgers.len()],
+            books: parameters.ledgers.iter().map(book).collect(),
             bounds: zeros.clone(),
             scratch: Scratch {
                 errors: zeros.clone(),
@@ -187,15 +200,16 @@ impl Ledgers {
         let (count, room) = (self.levels.count(), self.base.len());
         for (kind, weights) in self.kinds.iter().zip(plan.weights.chunks_exact_mut(room)) {
             match *kind {
-                LedgerKind::Uniform => weights[..count].fill(1.0),
+                // Flat: the first entry stands for all.
+                LedgerKind::Uniform => weights[0] = 1.0,
+                LedgerKind::Group(group) => weights[0] = f64::from(u8::from(groups.contains(group))),
                 LedgerKind::Crps => weights.copy_from_slice(&plan.widths),
-                LedgerKind::Group(group) => weights[..count].fill(f64::from(u8::from(groups.contains(group)))),
                 LedgerKind::Threshold(y) => tent(self.levels.probits(), forecast.probit(y), &mut weights[..count]),
             }
         }
-        if !kernels::all_within(&plan.weights, LARGEST_WIDTH) {
-            let at = plan.weights.iter().position(|w| !(*w >= 0.0 && *w < LARGEST_WIDTH)).unwrap_or(0);
-            return Err(Error::WidthOutOfRange { level: at % room, width: plan.weights[at] });
+        if !kernels::all_within(&plan.widths, LARGEST_WIDTH) {
+            let level = plan.widths.iter().position(|w| !(*w >= 0.0 && *w < LARGEST_WIDTH)).unwrap_or(0);
+            return Err(Error::WidthOutOfRange { level, width: plan.widths[level] });
         }
         Ok(())
     }
@@ -212,7 +226,15 @@ impl Ledgers {
         let rows = weights.chunks_exact(room).zip(ratios.chunks_exact_mut(room));
         for (book, (weights, ratios)) in self.books.iter().zip(rows) {
             let Book { squares, low, high, .. } = book;
-            kernels::add_balance(self.inflation, weights, squares, low, high, ratios, s_low, s_high);
+            if let [square] = squares[..] {
+                ratios[0] = kernels::ratio(weights[0] * self.inflation, square);
+                // Most groups have no part in most steps.
+                if weights[0] > 0.0 {
+                    kernels::add_flat_balance(ratios[0], low, high, s_low, s_high);
+                }
+            } else {
+                kernels::add_balance(self.inflation, weights, squares, low, high, ratios, s_low, s_high);
+            }
         }
         cells.copy_from_slice(&self.cells);
         if kernels::roots(s_low, s_high, &self.v_low, &self.v_high, fractions, plays) > 0 {
@@ -225,13 +247,15 @@ impl Ledgers {
         let (u, v, room) = (&self.base, self.plays.values(), self.base.len());
         let pull = self.prior / (self.effective + 1.0);
         for j in 0..self.levels.count() {
-            let (low, high) = (plan.scratch.low[j], plan.scratch.high[j]);
-            if kernels::is_found(low, high, self.v_low[j], self.v_high[j]) {
+            if !plan.fractions[j].is_nan() {
                 continue;
             }
             let balance = |i: usize| {
                 let books = self.books.iter().zip(plan.ratios.chunks_exact(room));
-                books.fold(pull * (u[j] - v[i]), |sum, (book, ratios)| sum + ratios[j] * self.balance(book, j, i))
+                books.fold(pull * (u[j] - v[i]), |sum, (book, ratios)| {
+                    let ratio = ratios[if book.squares.len() == 1 { 0 } else { j }];
+                    sum + ratio * self.balance(book, j, i)
+                })
             };
             let start = (self.cells[j] as usize, self.fractions[j]);
             let (cell, a) = find_root(self.plays.intervals(), start, balance);
@@ -287,7 +311,8 @@ impl Ledgers {
             let mut balance = 0.0;
             for (book, weights) in self.books.iter().zip(plan.weights.chunks_exact(room)) {
                 let (low, high) = (self.balance(book, j, cell), self.balance(book, j, cell + 1));
-                let ratio = kernels::ratio(weights[j] * self.inflation, book.squares[j]);
+                let weight = weights[if book.squares.len() == 1 { 0 } else { j }];
+                let ratio = kernels::ratio(weight * self.inflation, Book::at(&book.squares, j));
                 balance += ratio * ((1.0 - a) * low + a * high);
             }
             self.scratch.drifts[j] = 2.0 * self.scratch.errors[j] * balance;
@@ -296,13 +321,33 @@ impl Ledgers {
 
     /// Books the measured errors into the present cells, which must be those of the plan.
     fn book(&mut self, plan: &Plan, late: bool) {
-        let (room, inflation) = (self.base.len(), self.inflation);
+        let (room, inflation, base) = (self.base.len(), self.inflation, &self.base);
+        let Plan { plays, fractions, .. } = plan;
         let Scratch { errors, drifts, shares, smallest, ratios: now } = &mut self.scratch;
-        shares.fill(0.0);
-        smallest.fill(1.0);
+        // Flat ledgers first: what they add is the same at every level.
+        let (mut flat_share, mut flat_smallest) = (0.0, 1.0);
+        for (book, weights) in self.books.iter_mut().zip(plan.weights.chunks_exact(room)) {
+            let Book { low, high, shifts, squares, totals, .. } = book;
+            let ([square], [total]) = (&mut squares[..], &mut totals[..]) else { continue };
+            let w = weights[0] * inflation;
+            let share = w * kernels::ratio(w, *square);
+            flat_share += share;
+            // A ledger that has never had weight holds nothing that could be kept.
+            flat_smallest = if *square > 0.0 { share.min(flat_smallest) } else { flat_smallest };
+            if w > 0.0 {
+                *square += w * w;
+                *total += w;
+                kernels::book_flat(w, base, plays, errors, fractions, low, high, shifts);
+            }
+        }
+        shares.fill(flat_share);
+        smallest.fill(flat_smallest);
         let rows = plan.weights.chunks_exact(room).zip(plan.ratios.chunks_exact(room));
         for (book, (weights, then)) in self.books.iter_mut().zip(rows) {
-            let Book { low, high, squares, totals, shifts, .. } = book;
+            let Book { low, high, shifts, squares, totals, .. } = book;
+            if squares.len() == 1 {
+                continue;
+            }
             // The plan's w/A is that of the time it was made; for an immediate outcome that is now.
             let ratios = if late {
                 let present = weights.iter().zip(&*squares).map(|(w, a)| kernels::ratio(w * inflation, *a));
@@ -312,10 +357,10 @@ impl Ledgers {
                 then
             };
             kernels::new_shares(inflation, weights, ratios, shares, smallest);
-            kernels::book_balances(inflation, weights, errors, &plan.fractions, low, high);
-            kernels::book_weights(inflation, weights, &self.base, &plan.plays, squares, totals, shifts);
+            kernels::book_balances(inflation, weights, errors, fractions, low, high);
+            kernels::book_weights(inflation, weights, base, plays, squares, totals, shifts);
         }
-        kernels::advance_bounds(shares, smallest, errors, &plan.fractions, drifts, &mut self.bounds);
+        kernels::advance_bounds(shares, smallest, errors, fractions, drifts, &mut self.bounds);
     }
 
     /// One more outcome has been settled: with a half-life, all earlier ones count less.

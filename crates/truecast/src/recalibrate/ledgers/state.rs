@@ -35,9 +35,9 @@ impl Ledgers {
                 .flat_map(|j| (0..self.plays.values().len()).map(move |i| (j, i)))
                 .map(|(j, i)| self.balance(book, j, i))
                 .collect(),
-            squares: book.squares[..count].to_vec(),
-            totals: book.totals[..count].to_vec(),
-            shifts: book.shifts[..count].to_vec(),
+            squares: unpadded(&book.squares, count),
+            totals: unpadded(&book.totals, count),
+            shifts: unpadded(&book.shifts, count),
         });
         LedgersState {
             inflation: self.inflation,
@@ -60,8 +60,8 @@ impl Ledgers {
                 let at = j * width + state.cells[j] as usize;
                 (book.low[j], book.high[j]) = (saved.balances[at], saved.balances[at + 1]);
             }
-            book.squares[..count].copy_from_slice(&saved.squares);
-            book.totals[..count].copy_from_slice(&saved.totals);
+            book.squares[..saved.squares.len()].copy_from_slice(&saved.squares);
+            book.totals[..saved.totals.len()].copy_from_slice(&saved.totals);
             book.shifts[..count].copy_from_slice(&saved.shifts);
             book.table = saved.balances;
         }
@@ -77,6 +77,11 @@ impl Ledgers {
     }
 }
 
+/// A flat ledger's single entry, or one entry per level.
+fn unpadded(sums: &[f64], count: usize) -> Vec<f64> {
+    sums[..count.min(sums.len())].to_vec()
+}
+
 impl LedgersState {
     fn validate(&self, empty: &Ledgers) -> Result<(), SnapshotError> {
         let levels = empty.levels.count();
@@ -84,9 +89,10 @@ impl LedgersState {
             && self.fractions.len() == levels
             && self.bounds.len() == levels
             && self.books.len() == empty.books.len()
-            && self.books.iter().all(|book| {
+            && self.books.iter().zip(&empty.books).all(|(book, empty_book)| {
+                let sums = unpadded(&empty_book.squares, levels).len();
                 book.balances.len() == levels * empty.plays.values().len()
-                    && [&book.squares, &book.totals, &book.shifts].iter().all(|v| v.len() == levels)
+                    && (book.squares.len(), book.totals.len(), book.shifts.len()) == (sums, sums, levels)
             });
         if !lengths {
             return Err(SnapshotError::Invalid { field: "ledgers", rule: "of the shape its parameters say" });
