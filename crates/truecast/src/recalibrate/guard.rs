@@ -18,6 +18,8 @@
 //!
 //! Cost: O(K), no allocation. See docs/theory.md, "The coverage guard".
 
+use multiversion::multiversion;
+
 use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
@@ -182,7 +184,7 @@ fn place(error: f64, budget: f64, probit: f64) -> f64 {
 }
 
 /// [`place`] for every quantile.
-#[inline(never)] // separate slices vectorise
+#[multiversion(targets("x86_64+avx2"))]
 fn place_all(root: f64, errors: &[f64], budgets: &[f64], probits: &[f64], knots: &mut [f64]) {
     let n = knots.len();
     let (errors, budgets, probits) = (&errors[..n], &budgets[..n], &probits[..n]);
@@ -192,7 +194,7 @@ fn place_all(root: f64, errors: &[f64], budgets: &[f64], probits: &[f64], knots:
 }
 
 /// e_k += 1{score ≤ knot_k} − q_k.
-#[inline(never)] // separate slices vectorise
+#[multiversion(targets("x86_64+avx2"))]
 fn count_hits(score: f64, knots: &[f64], probabilities: &[f64], errors: &mut [f64]) {
     let n = errors.len();
     let (knots, probabilities) = (&knots[..n], &probabilities[..n]);

@@ -6,6 +6,8 @@
 //!
 //! Cost: one comparison per level when nothing crosses, and otherwise only the blocks that are pooled. Allocates nothing.
 
+use multiversion::multiversion;
+
 /// Projects `values` in place. `weight(j)` must be ≥ 0; a weight of 0 counts as a vanishing one.
 ///
 /// Each crossing is pooled with its neighbours until it fits between them. A pooled block's entries share one value, so a
@@ -46,7 +48,7 @@ pub fn project(values: &mut [f64], weight: impl Fn(usize) -> f64) {
 }
 
 /// One branch-free pass: almost always nothing crosses.
-#[inline(never)] // vectorises by itself
+#[multiversion(targets("x86_64+avx2"))]
 pub(crate) fn is_non_decreasing(values: &[f64]) -> bool {
     let Some((_, after)) = values.split_first() else { return true };
     let crossings: u64 = values.iter().zip(after).map(|(a, b)| u64::from(a > b)).sum();

@@ -5,6 +5,8 @@
 //! overlap, fields of one struct are not. The vectors are padded to a multiple of [`LANES`] so that no pass ends in a scalar
 //! remainder. Every pass works level by level, or sums in a fixed order, so results are the same on every machine.
 
+use multiversion::multiversion;
+
 /// Vectors per level are padded to a multiple of this.
 pub(crate) const LANES: usize = 4;
 
@@ -21,7 +23,7 @@ pub(crate) fn pad(values: &[f64], filler: f64) -> Vec<f64> {
 }
 
 /// Σ a·b for padded vectors: down the lanes, then across them.
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
@@ -33,7 +35,7 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Σ a, in the order of [`dot`].
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 pub(crate) fn sum(a: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     for a in a.chunks_exact(LANES) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::guard::GuardState;
 use super::lanes::{dot, padded, sum};
 use super::ledgers::LedgersState;
-use super::{Groups, Guard, LedgerKind, Ledgers, Map, Parameters, Plan, Recalibrator, Scores, Trust, isotonic};
+use super::{Groups, Guard, LedgerKind, Ledgers, Map, Parameters, Plan, Recalibrator, Scores, Trust, isotonic, trust};
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::Forecast;
 use crate::monitor::Certificate;
@@ -87,7 +87,7 @@ impl LedgerRecalibrator {
     fn trusted<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
         plan.trust = self.trust.map_or(1.0, |trust| trust.weight());
         let base = self.parameters.levels.probabilities();
-        Trust::mix(plan.trust, &plan.plays, base, plan.map.announced_mut());
+        trust::mix(plan.trust, &plan.plays, base, plan.map.announced_mut());
         plan
     }
 
@@ -112,7 +112,7 @@ impl LedgerRecalibrator {
         let Some(trust) = &mut self.trust else { return };
         let (count, (levels, base)) = (self.ledgers.levels().count(), self.ledgers.padded_levels());
         let (gains, decay) = (&mut self.gains, self.ledgers.decay());
-        Trust::gains(z, levels, base, &plan.plays, gains);
+        trust::gains(z, levels, base, &plan.plays, gains);
         gains[count..].fill(0.0);
         let (crps_gain, gain) = (dot(gains, &plan.widths), sum(gains));
         let rows = self.ledgers.kinds().iter().zip(plan.weights.chunks_exact(gains.len()));

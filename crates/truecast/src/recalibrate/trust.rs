@@ -12,6 +12,7 @@
 //! its wide steps. Guarantee: by convexity the mixture's regret against the base is at most the w-weighted sum of the
 //! plays' regrets, which is kept exactly. Cost: O(M) and one exponential. See docs/theory.md, "Trust".
 
+use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SnapshotError;
@@ -38,25 +39,6 @@ impl Trust {
         self.weight
     }
 
-    /// (u−o)² − (p−o)² at each level, without cancellation.
-    #[inline(never)] // see `lanes.rs`
-    pub(crate) fn gains(z: f64, levels: &[f64], base: &[f64], plays: &[f64], out: &mut [f64]) {
-        let n = levels.len();
-        let (base, plays, out) = (&base[..n], &plays[..n], &mut out[..n]);
-        for j in 0..n {
-            let twice_outcome = if z <= levels[j] { 2.0 } else { 0.0 };
-            out[j] = (base[j] - plays[j]) * (base[j] + plays[j] - twice_outcome);
-        }
-    }
-
-    /// Mixes plays with base probabilities.
-    #[inline(never)] // separate slices vectorise
-    pub(crate) fn mix(weight: f64, plays: &[f64], base: &[f64], out: &mut [f64]) {
-        for ((out, p), u) in out.iter_mut().zip(plays).zip(base) {
-            *out = weight * p + (1.0 - weight) * u;
-        }
-    }
-
     /// Learns from one outcome. `crps_gain` is Σ width [(u−o)² − (p−o)²], `total_width` is Σ width, `mean_gain` the
     /// unweighted mean over the levels.
     pub(crate) fn settle(&mut self, crps_gain: f64, total_width: f64, mean_gain: f64) {
@@ -72,5 +54,24 @@ impl Trust {
             return Err(SnapshotError::Invalid { field: "trust", rule: "a weight in (0, 1) and a finite width" });
         }
         Ok(())
+    }
+}
+
+/// (u−o)² − (p−o)² at each level, without cancellation.
+#[multiversion(targets("x86_64+avx2"))]
+pub(crate) fn gains(z: f64, levels: &[f64], base: &[f64], plays: &[f64], out: &mut [f64]) {
+    let n = levels.len();
+    let (base, plays, out) = (&base[..n], &plays[..n], &mut out[..n]);
+    for j in 0..n {
+        let twice_outcome = if z <= levels[j] { 2.0 } else { 0.0 };
+        out[j] = (base[j] - plays[j]) * (base[j] + plays[j] - twice_outcome);
+    }
+}
+
+/// Mixes plays with base probabilities.
+#[multiversion(targets("x86_64+avx2"))]
+pub(crate) fn mix(weight: f64, plays: &[f64], base: &[f64], out: &mut [f64]) {
+    for ((out, p), u) in out.iter_mut().zip(plays).zip(base) {
+        *out = weight * p + (1.0 - weight) * u;
     }
 }

@@ -3,8 +3,10 @@
 //! All slices of a call have the same, padded length. Padding levels have weight 0 in every ledger, so nothing is ever booked for
 //! them.
 
+use multiversion::multiversion;
+
 /// S at the two ends of each level's cell, from the prior alone.
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn prior_balance(pull: f64, u: &[f64], v_low: &[f64], v_high: &[f64], s_low: &mut [f64], s_high: &mut [f64]) {
     let n = u.len();
     let (v_low, v_high, s_low, s_high) = (&v_low[..n], &v_high[..n], &mut s_low[..n], &mut s_high[..n]);
@@ -15,7 +17,7 @@ pub(super) fn prior_balance(pull: f64, u: &[f64], v_low: &[f64], v_high: &[f64],
 }
 
 /// Adds the part (w/A)·L of a ledger whose weight is the same at every level.
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn add_flat_balance(ratio: f64, low: &[f64], high: &[f64], s_low: &mut [f64], s_high: &mut [f64]) {
     let n = low.len();
     let (high, s_low, s_high) = (&high[..n], &mut s_low[..n], &mut s_high[..n]);
@@ -26,7 +28,7 @@ pub(super) fn add_flat_balance(ratio: f64, low: &[f64], high: &[f64], s_low: &mu
 }
 
 /// Adds one ledger's part (w/A)·L to S, A counting this step's weight.
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 #[expect(clippy::too_many_arguments, reason = "separate slices are what vectorises")]
 pub(super) fn add_balance(
     inflation: f64,
@@ -57,7 +59,7 @@ pub(super) fn ratio(w: f64, squares: f64) -> f64 {
 }
 
 /// The root of S in each level's cell; NaN, which the count returned tells of, where a walk must find it.
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn roots(
     s_low: &[f64],
     s_high: &[f64],
@@ -88,7 +90,7 @@ pub(super) fn roots(
 }
 
 /// o − p, and what the prior's part −2κ/(n+1)·(u − p)(o − p) adds to the potential.
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn errors(
     z: f64,
     pull: f64,
@@ -108,7 +110,7 @@ pub(super) fn errors(
 }
 
 /// Books the errors of one step into the balances of a ledger whose weight differs from level to level.
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn book_balances(
     inflation: f64,
     weights: &[f64],
@@ -128,7 +130,7 @@ pub(super) fn book_balances(
 }
 
 /// The same for a weight that is the same at every level, with Q += w (p − u)².
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 #[expect(clippy::too_many_arguments, reason = "separate slices are what vectorises")]
 pub(super) fn book_flat(
     w: f64,
@@ -153,7 +155,7 @@ pub(super) fn book_flat(
 }
 
 /// Books the weights of one step: A += w², W += w, Q += w (p − u)².
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn book_weights(
     inflation: f64,
     weights: &[f64],
@@ -177,7 +179,7 @@ pub(super) fn book_weights(
 
 /// Collects over the ledgers what share w²/A of each sum of squares is new: their sum, and the smallest of them. A ledger that had
 /// no weight before is all new, and one without weight at this step keeps all of its old potential.
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn new_shares(inflation: f64, weights: &[f64], ratios: &[f64], shares: &mut [f64], smallest: &mut [f64]) {
     let n = weights.len();
     let (ratios, shares, smallest) = (&ratios[..n], &mut shares[..n], &mut smallest[..n]);
@@ -189,7 +191,7 @@ pub(super) fn new_shares(inflation: f64, weights: &[f64], ratios: &[f64], shares
 }
 
 /// B ← ρ B + Σ_g (w²/A)(o−p)²((1−a)²+a²) + cross term: the bound on each level's potential.
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn advance_bounds(
     shares: &[f64],
     smallest: &[f64],
@@ -209,7 +211,7 @@ pub(super) fn advance_bounds(
 }
 
 /// True if every weight is at least 0 and below `limit`; NaN is not.
-#[inline(never)]
+#[multiversion(targets("x86_64+avx2"))]
 pub(super) fn all_within(weights: &[f64], limit: f64) -> bool {
     let outside: u64 = weights.iter().map(|w| u64::from(!((*w >= 0.0) & (*w < limit)))).sum();
     outside == 0
