@@ -1,0 +1,37 @@
+# Few targets; `make` alone lists them.
+.PHONY: help test lint demo bench golden
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+test: toolchain lint ## everything CI runs: format, lints, all tests, doctests and the first example
+	cargo test --workspace
+	cargo run --release --example 01_recalibrate_stream > /dev/null
+
+lint: toolchain ## formatting and lints, warnings are errors
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+demo: toolchain ## recalibrate three built-in streams
+	cargo run --release --example 01_recalibrate_stream
+
+bench: toolchain ## ns, instructions and flatness of one step, beside a scalar loop
+	cargo run --release -p truecast-bench -- step
+	cargo run --release -p truecast-bench -- horizon
+	cargo run --release -p truecast-bench -- instructions
+
+golden: .venv ## make the golden values again from their independent implementations (minutes)
+	.venv/bin/python crates/truecast/tests/golden/make_ledger.py
+	.venv/bin/python crates/truecast/tests/golden/forecasts.py
+	.venv/bin/python crates/truecast/tests/golden/scores.py
+
+.venv:
+	python3 -m venv .venv
+	.venv/bin/pip install --quiet numpy scipy mpmath scoringrules
+
+.PHONY: toolchain
+toolchain:
+	@command -v cargo >/dev/null || { echo "error: cargo is not on the PATH"; \
+	  echo "hint: install Rust 1.89 or later from your packages or with rustup"; exit 2; }
+	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
