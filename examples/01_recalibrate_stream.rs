@@ -17,7 +17,10 @@ fn main() -> Result<()> {
     let streams = [
         (Scenario::Regimes, "The forecaster is far too cautious, then far too sure of itself, in turns."),
         (Scenario::Drift, "The truth moves away and back, and the forecaster is 200 steps behind."),
-        (Scenario::Heteroscedastic, "Wide forecasts are perfect, narrow ones biased: Algorithm 1 loses 35 % of CRPS here."),
+        (
+            Scenario::Heteroscedastic,
+            "Wide forecasts are perfect, narrow ones biased: Algorithm 1 loses 35 % of CRPS here.",
+        ),
     ];
     for (scenario, story) in streams {
         println!("\n== {} ({STEPS} steps) ==\n{story}\n", scenario.name());

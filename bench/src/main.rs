@@ -9,7 +9,11 @@
 //! Machines are noisy: contestants take turns in short batches and the best batch counts, so that ratios mean something even where
 //! absolute times do not.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and its inputs are its own")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a benchmark prints, and its inputs are its own"
+)]
 
 mod scalar;
 

@@ -6,7 +6,8 @@
 use truecast::grid::{Levels, Plays};
 use truecast::normal;
 
-const QUANTILES: [f64; 14] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5];
+const QUANTILES: [f64; 14] =
+    [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5];
 
 pub(crate) struct ScalarLoop {
     z: Vec<f64>,
@@ -74,7 +75,8 @@ impl ScalarLoop {
             let s = |i: usize| {
                 let mut sum = 10.0 * (self.u[j] - v[i]) / (self.steps + 1.0);
                 for g in 0..2 {
-                    sum += weights[g] / (self.squares[g][j] + weights[g] * weights[g]) * self.balances[g][j][i];
+                    sum +=
+                        weights[g] / (self.squares[g][j] + weights[g] * weights[g]) * self.balances[g][j][i];
                 }
                 sum
             };

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CdfTable, Forecast, Gaussian, Laplace, LogNormal, Logistic, Mixture, Quantiles, Recalibrated, Samples, StudentT, Uniform,
-    forward,
+    CdfTable, Forecast, Gaussian, Laplace, LogNormal, Logistic, Mixture, Quantiles, Recalibrated, Samples,
+    StudentT, Uniform, forward,
 };
 
 /// A forecast of any kind.

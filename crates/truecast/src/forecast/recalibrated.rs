@@ -110,7 +110,11 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
             // A point mass: no map can move it.
             knots.push(Knot { y: base.knots()[0].y, z: 0.0 });
         }
-        Some(ProbitCurve::from_parts(knots, base.lower_spread() * lower_slope, base.upper_spread() * upper_slope))
+        Some(ProbitCurve::from_parts(
+            knots,
+            base.lower_spread() * lower_slope,
+            base.upper_spread() * upper_slope,
+        ))
     }
 
     fn kinks(&self, out: &mut Vec<f64>) {

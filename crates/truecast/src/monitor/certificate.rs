@@ -97,18 +97,24 @@ impl Certificate {
 
 impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "after {} outcomes: potential {:.2}, bound {:.2}", self.steps, self.potential, self.potential_bound)?;
-        write!(f, "{:<20} {:>22} {:>28}", "ledger", "calibration (bound)", "regret (bound)")?;
+        writeln!(
+            f,
+            "after {} outcomes: potential {:.2}, at most {:.2}",
+            self.steps, self.potential, self.potential_bound
+        )?;
+        write!(
+            f,
+            "{:<16}{:>20}{:>10}{:>16}{:>14}{:>16}",
+            "ledger", "calibration error", "at most", "regret", "at most", "as announced"
+        )?;
         for ledger in &self.ledgers {
-            let name = match ledger.kind {
-                LedgerKind::Uniform => "uniform".to_string(),
-                LedgerKind::Crps => "crps".to_string(),
-                LedgerKind::Group(group) => format!("group {group}"),
-                LedgerKind::Threshold(y) => format!("threshold {y}"),
-            };
-            let calibration = format!("{:.4} ({:.4})", ledger.calibration_error, ledger.calibration_bound);
-            let regret = format!("{:+.4} ({:.4})", ledger.announced_regret.unwrap_or(ledger.regret), ledger.regret_bound);
-            write!(f, "\n{name:<20} {calibration:>22} {regret:>28}")?;
+            write!(f, "\n{:<16}", ledger.kind.to_string())?;
+            write!(f, "{:>20.4}{:>10.4}", ledger.calibration_error, ledger.calibration_bound)?;
+            write!(f, "{:>+16.3}{:>+14.3}", ledger.regret, ledger.regret_bound)?;
+            match ledger.announced_regret {
+                Some(regret) => write!(f, "{regret:>+16.3}")?,
+                None => write!(f, "{:>16}", "the same")?,
+            }
         }
         Ok(())
     }

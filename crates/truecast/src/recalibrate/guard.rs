@@ -138,7 +138,10 @@ impl Guard {
     pub(crate) fn from_state(state: GuardState) -> Result<Self, SnapshotError> {
         let limit = state.steps as f64 + 1.0;
         if state.errors.len() != COUNT || !state.errors.iter().all(|e| e.abs() <= limit) {
-            return Err(SnapshotError::Invalid { field: "guard", rule: "27 balances within the number of steps" });
+            return Err(SnapshotError::Invalid {
+                field: "guard",
+                rule: "27 balances within the number of steps",
+            });
         }
         Ok(Guard { errors: state.errors, steps: state.steps, ..Guard::default() })
     }
@@ -268,7 +271,10 @@ impl TryFrom<Vec<f64>> for Knots {
     fn try_from(knots: Vec<f64>) -> Result<Self, SnapshotError> {
         let ordered = knots.windows(2).all(|pair| pair[0] <= pair[1]);
         if knots.len() != COUNT || !ordered || !knots.iter().all(|knot| knot.is_finite()) {
-            return Err(SnapshotError::Invalid { field: "guard knots", rule: "27 finite, non-decreasing scores" });
+            return Err(SnapshotError::Invalid {
+                field: "guard knots",
+                rule: "27 finite, non-decreasing scores",
+            });
         }
         Ok(Knots { knots, ..Knots::default() })
     }

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::guard::GuardState;
 use super::lanes::{dot, padded, sum};
 use super::ledgers::LedgersState;
-use super::{Groups, Guard, LedgerKind, Ledgers, Map, Parameters, Plan, Recalibrator, Scores, Trust, isotonic, trust};
+use super::{
+    Groups, Guard, LedgerKind, Ledgers, Map, Parameters, Plan, Recalibrator, Scores, Trust, isotonic, trust,
+};
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::Forecast;
 use crate::monitor::Certificate;
@@ -194,7 +196,10 @@ impl TryFrom<State> for LedgerRecalibrator {
     fn try_from(state: State) -> Result<Self, SnapshotError> {
         let State { parameters, ledgers, trust, guard, mixed_regrets } = state;
         if trust.is_some() != parameters.trust || guard.is_some() != parameters.guard {
-            return Err(SnapshotError::Invalid { field: "trust and guard", rule: "there as the parameters say" });
+            return Err(SnapshotError::Invalid {
+                field: "trust and guard",
+                rule: "there as the parameters say",
+            });
         }
         if let Some(trust) = &trust {
             trust.validate()?;

@@ -87,7 +87,9 @@ impl Map {
     pub fn probit_left(&self, z: f64) -> f64 {
         let score = match self.shape {
             MapShape::Probit => self.ledger_probit(z),
-            MapShape::Step => self.step(self.levels.probits().partition_point(|&level| level < z), |first| z > first),
+            MapShape::Step => {
+                self.step(self.levels.probits().partition_point(|&level| level < z), |first| z > first)
+            }
         };
         match &self.guard {
             None => score,
@@ -146,7 +148,8 @@ impl Map {
                 j => {
                     let (low, high) = (self.score(j - 1), self.score(j));
                     // p̂_j ≥ p > p̂_{j−1}; where they differ by rounding alone, the upper level is the answer.
-                    let fraction = if high > low { ((score - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
+                    let fraction =
+                        if high > low { ((score - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
                     levels[j - 1] + (levels[j] - levels[j - 1]) * fraction
                 }
             },

@@ -1,5 +1,6 @@
 //! Parameters of the ledger recalibrator: a builder, and what it validates to.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,17 @@ impl LedgerKind {
     /// True if the weight is the same at every level.
     pub(crate) fn is_flat(self) -> bool {
         matches!(self, LedgerKind::Uniform | LedgerKind::Group(_))
+    }
+}
+
+impl fmt::Display for LedgerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LedgerKind::Uniform => f.pad("uniform"),
+            LedgerKind::Crps => f.pad("crps"),
+            LedgerKind::Group(group) => write!(f, "group {group}"),
+            LedgerKind::Threshold(y) => write!(f, "threshold {y}"),
+        }
     }
 }
 
@@ -103,8 +115,18 @@ pub struct Parameters {
 impl Default for Parameters {
     fn default() -> Self {
         // The builder's defaults are valid; a unit test says so for every field.
-        let ParametersBuilder { levels, plays, ledgers, prior, half_life, trust, guard, randomised, shape, seed } =
-            ParametersBuilder::default();
+        let ParametersBuilder {
+            levels,
+            plays,
+            ledgers,
+            prior,
+            half_life,
+            trust,
+            guard,
+            randomised,
+            shape,
+            seed,
+        } = ParametersBuilder::default();
         let (levels, plays) = (Arc::new(levels), Arc::new(plays));
         Parameters { levels, plays, ledgers, prior, half_life, trust, guard, randomised, shape, seed }
     }
@@ -275,7 +297,18 @@ impl ParametersBuilder {
 
     /// Checks every value.
     pub fn build(self) -> Result<Parameters> {
-        let ParametersBuilder { levels, plays, ledgers, prior, half_life, trust, guard, randomised, shape, seed } = self;
+        let ParametersBuilder {
+            levels,
+            plays,
+            ledgers,
+            prior,
+            half_life,
+            trust,
+            guard,
+            randomised,
+            shape,
+            seed,
+        } = self;
         if ledgers.is_empty() {
             return Err(Error::TooFew { what: "ledgers", least: 1, found: 0 });
         }
@@ -308,7 +341,8 @@ impl TryFrom<ParametersBuilder> for Parameters {
 
 impl From<Parameters> for ParametersBuilder {
     fn from(of: Parameters) -> Self {
-        let Parameters { levels, plays, ledgers, prior, half_life, trust, guard, randomised, shape, seed } = of;
+        let Parameters { levels, plays, ledgers, prior, half_life, trust, guard, randomised, shape, seed } =
+            of;
         let (levels, plays) = ((*levels).clone(), (*plays).clone());
         ParametersBuilder { levels, plays, ledgers, prior, half_life, trust, guard, randomised, shape, seed }
     }
@@ -327,7 +361,8 @@ mod tests {
 
     #[test]
     fn wrong_values_are_typed_errors() {
-        let build = |change: fn(ParametersBuilder) -> ParametersBuilder| change(Parameters::builder()).build();
+        let build =
+            |change: fn(ParametersBuilder) -> ParametersBuilder| change(Parameters::builder()).build();
         assert_eq!(
             build(|b| b.prior(-1.0)),
             Err(Error::OutOfRange { what: "prior", rule: "zero or more", value: -1.0 })

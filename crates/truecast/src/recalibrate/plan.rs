@@ -104,13 +104,19 @@ impl Plan {
         let unit = |values: &[f64]| values.iter().all(|p| (0.0..=1.0).contains(p));
         let sizes = |values: &[f64]| values.iter().all(|w| *w >= 0.0 && w.is_finite());
         if !shape {
-            return Err(SnapshotError::Invalid { field: "pending plan", rule: "of the recalibrator's shape" });
+            return Err(SnapshotError::Invalid {
+                field: "pending plan",
+                rule: "of the recalibrator's shape",
+            });
         }
         if !unit(&self.plays) || !unit(&self.fractions) || !unit(&[self.trust]) {
             return Err(SnapshotError::Invalid { field: "pending plan", rule: "made of probabilities" });
         }
         if !sizes(&self.weights) || !sizes(&self.ratios) || !sizes(&self.widths) {
-            return Err(SnapshotError::Invalid { field: "pending plan", rule: "made of finite weights, zero or more" });
+            return Err(SnapshotError::Invalid {
+                field: "pending plan",
+                rule: "made of finite weights, zero or more",
+            });
         }
         if self.cells.iter().any(|&cell| cell as usize >= intervals) {
             return Err(SnapshotError::Invalid { field: "pending plan", rule: "on the play grid" });

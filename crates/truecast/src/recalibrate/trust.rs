@@ -50,8 +50,11 @@ impl Trust {
 
     pub(crate) fn validate(&self) -> Result<(), SnapshotError> {
         let weight = self.weight > 0.0 && self.weight < 1.0;
-        if !weight || !(self.largest >= 0.0 && self.largest.is_finite()) {
-            return Err(SnapshotError::Invalid { field: "trust", rule: "a weight in (0, 1) and a finite width" });
+        if !(weight && self.largest >= 0.0 && self.largest.is_finite()) {
+            return Err(SnapshotError::Invalid {
+                field: "trust",
+                rule: "a weight in (0, 1) and a finite width",
+            });
         }
         Ok(())
     }

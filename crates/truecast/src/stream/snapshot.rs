@@ -31,7 +31,8 @@ struct Saved<R, F> {
 impl<R: Snapshot, F: Forecast + Clone + Serialize + DeserializeOwned> Stream<R, F> {
     /// Saves the whole stream, pending forecasts included.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let pending = self.pending.iter().map(|(ticket, entry)| (ticket, entry.forecast.clone(), entry.plan.clone()));
+        let pending =
+            self.pending.iter().map(|(ticket, entry)| (ticket, entry.forecast.clone(), entry.plan.clone()));
         let saved = Saved {
             recalibrator: self.recalibrator.clone(),
             issued: self.issued,
@@ -60,7 +61,9 @@ impl<R: Snapshot, F: Forecast + Clone + Serialize + DeserializeOwned> Stream<R, 
         }
         let (saved, rest) = postcard::take_from_bytes::<Saved<R, F>>(payload).map_err(malformed)?;
         if !rest.is_empty() {
-            return Err(SnapshotError::Malformed { reason: format!("{} bytes behind the end", rest.len()) }.into());
+            return Err(
+                SnapshotError::Malformed { reason: format!("{} bytes behind the end", rest.len()) }.into()
+            );
         }
         restore(saved)
     }
@@ -102,7 +105,8 @@ fn restore<R: Snapshot, F: Forecast>(saved: Saved<R, F>) -> Result<Stream<R, F>>
         let rule = "increasing, issued before, and as many as are open at most";
         return Err(SnapshotError::Invalid { field: "pending tickets", rule }.into());
     }
-    let mut stream = Stream { recalibrator: saved.recalibrator, issued: saved.issued, pending: Pending::default() };
+    let mut stream =
+        Stream { recalibrator: saved.recalibrator, issued: saved.issued, pending: Pending::default() };
     for (ticket, forecast, plan) in saved.pending {
         stream.recalibrator.validate_plan(&plan)?;
         stream.pending.push(ticket, Box::new(Entry { forecast, plan }));

@@ -95,7 +95,10 @@ impl Subroutine for Approachability {
     fn restore(&mut self, state: &[f64]) -> Result<(), SnapshotError> {
         let (sums, [steps]) = split_state(state, self.sums.len())?;
         if sums[0] < 0.0 || sums[sums.len() - 1] > 0.0 {
-            return Err(SnapshotError::Invalid { field: "approachability", rule: "of opposite signs at the ends" });
+            return Err(SnapshotError::Invalid {
+                field: "approachability",
+                rule: "of opposite signs at the ends",
+            });
         }
         self.sums.copy_from_slice(sums);
         self.steps = steps as u64;

@@ -19,8 +19,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use approachability::{Approachability, ApproachabilityOptions};
-pub use ledger::{LedgerOptions, LedgerRule};
 pub(crate) use ledger::find_root;
+pub use ledger::{LedgerOptions, LedgerRule};
 
 use crate::error::{Result, SnapshotError};
 use crate::grid::Plays;

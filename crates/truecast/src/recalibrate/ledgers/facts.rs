@@ -45,7 +45,8 @@ impl Ledgers {
         let mut potentials = vec![0.0; self.levels.count()];
         for book in &self.books {
             for (j, potential) in potentials.iter_mut().enumerate() {
-                let norm: f64 = (0..self.plays.values().len()).map(|i| self.balance(book, j, i).powi(2)).sum();
+                let norm: f64 =
+                    (0..self.plays.values().len()).map(|i| self.balance(book, j, i).powi(2)).sum();
                 // Without weight there is nothing in the balances.
                 let square = Book::at(&book.squares, j);
                 *potential += if square > 0.0 { norm / square } else { 0.0 };

@@ -7,7 +7,14 @@ use multiversion::multiversion;
 
 /// S at the two ends of each level's cell, from the prior alone.
 #[multiversion(targets("x86_64+avx2"))]
-pub(super) fn prior_balance(pull: f64, u: &[f64], v_low: &[f64], v_high: &[f64], s_low: &mut [f64], s_high: &mut [f64]) {
+pub(super) fn prior_balance(
+    pull: f64,
+    u: &[f64],
+    v_low: &[f64],
+    v_high: &[f64],
+    s_low: &mut [f64],
+    s_high: &mut [f64],
+) {
     let n = u.len();
     let (v_low, v_high, s_low, s_high) = (&v_low[..n], &v_high[..n], &mut s_low[..n], &mut s_high[..n]);
     for j in 0..n {
@@ -180,7 +187,13 @@ pub(super) fn book_weights(
 /// Collects over the ledgers what share w²/A of each sum of squares is new: their sum, and the smallest of them. A ledger that had
 /// no weight before is all new, and one without weight at this step keeps all of its old potential.
 #[multiversion(targets("x86_64+avx2"))]
-pub(super) fn new_shares(inflation: f64, weights: &[f64], ratios: &[f64], shares: &mut [f64], smallest: &mut [f64]) {
+pub(super) fn new_shares(
+    inflation: f64,
+    weights: &[f64],
+    ratios: &[f64],
+    shares: &mut [f64],
+    smallest: &mut [f64],
+) {
     let n = weights.len();
     let (ratios, shares, smallest) = (&ratios[..n], &mut shares[..n], &mut smallest[..n]);
     for j in 0..n {

@@ -133,7 +133,8 @@ impl Ledgers {
         // Padding levels are ordinary ones that no ledger gives weight to.
         let base = pad(levels.probabilities(), 0.5);
         let locate = |&u: &f64| plays.locate(u);
-        let (cells, fractions): (Vec<u32>, Vec<f64>) = base.iter().map(locate).map(|(i, a)| (i as u32, a)).unzip();
+        let (cells, fractions): (Vec<u32>, Vec<f64>) =
+            base.iter().map(locate).map(|(i, a)| (i as u32, a)).unzip();
         let zeros = vec![0.0; room];
         let balances = count * plays.values().len();
         let book = |&kind: &LedgerKind| Book::new(kind, room, balances);
@@ -204,7 +205,9 @@ impl Ledgers {
                 LedgerKind::Uniform => weights[0] = 1.0,
                 LedgerKind::Group(group) => weights[0] = f64::from(u8::from(groups.contains(group))),
                 LedgerKind::Crps => weights.copy_from_slice(&plan.widths),
-                LedgerKind::Threshold(y) => tent(self.levels.probits(), forecast.probit(y), &mut weights[..count]),
+                LedgerKind::Threshold(y) => {
+                    tent(self.levels.probits(), forecast.probit(y), &mut weights[..count]);
+                }
             }
         }
         if !kernels::all_within(&plan.widths, LARGEST_WIDTH) {

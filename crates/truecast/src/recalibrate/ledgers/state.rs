@@ -110,9 +110,16 @@ impl LedgersState {
             sums.iter().all(|values| values.iter().all(|x| *x >= 0.0 && x.is_finite()))
         });
         if !finite || !sizes {
-            return Err(SnapshotError::Invalid { field: "ledger sums", rule: "finite, and not negative where squared" });
+            return Err(SnapshotError::Invalid {
+                field: "ledger sums",
+                rule: "finite, and not negative where squared",
+            });
         }
-        if !(self.inflation >= 1.0 && self.inflation.is_finite() && self.effective >= 0.0 && self.effective.is_finite()) {
+        if !(self.inflation >= 1.0
+            && self.inflation.is_finite()
+            && self.effective >= 0.0
+            && self.effective.is_finite())
+        {
             return Err(SnapshotError::Invalid { field: "ledger counts", rule: "finite and not negative" });
         }
         Ok(())
