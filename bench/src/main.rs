@@ -12,6 +12,7 @@
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
+    clippy::panic,
     reason = "a benchmark prints, and its inputs are its own"
 )]
 
