@@ -91,25 +91,13 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
     fn curve(&self) -> Option<ProbitCurve> {
         let base = self.base.curve()?;
         let (mapped, lower_slope, upper_slope) = self.map().knots()?;
-        let mut at: Vec<f64> = base.knots().iter().map(|knot| knot.y).collect();
-        at.extend(mapped.iter().map(|knot| base.at_probit(knot.y)));
-        at.sort_by(f64::total_cmp);
-        at.dedup();
-        let mut knots: Vec<Knot> = Vec::with_capacity(2 * at.len());
-        let mut push = |y: f64, z: f64| {
-            let floor = knots.last().map_or(f64::NEG_INFINITY, |knot| knot.z);
-            if z.is_finite() && (knots.last().is_none_or(|knot| knot.y < y) || z > floor) {
-                knots.push(Knot { y, z: z.max(floor) });
-            }
-        };
-        for y in at {
-            push(y, self.probit_left(y));
-            push(y, self.probit(y));
-        }
-        if knots.is_empty() {
-            // A point mass: no map can move it.
-            knots.push(Knot { y: base.knots()[0].y, z: 0.0 });
-        }
+        // The base's knots through the map, and the map's at the outcomes where the base reaches them. Neither is evaluated
+        // at the other's rounded place, so both sides of a jump are kept.
+        let through = |knot: &Knot| [self.map().probit_left(knot.z), self.map().probit(knot.z)].map(|z| Knot { y: knot.y, z });
+        let mut knots: Vec<Knot> = base.knots().iter().flat_map(through).collect();
+        knots.extend(mapped.iter().map(|knot| Knot { y: base.at_probit(knot.y), z: knot.z }));
+        knots.retain(|knot| knot.y.is_finite()); // a base so wide that the map's knots leave the axis
+        Knot::arrange(&mut knots);
         Some(ProbitCurve::from_parts(knots, base.lower_spread() * lower_slope, base.upper_spread() * upper_slope))
     }
 
