@@ -61,7 +61,8 @@ pub(super) fn roots(
     let mut missing = 0;
     for j in 0..n {
         let (low, high) = (s_low[j], s_high[j]);
-        let a = low / (low - high);
+        // A balance of 0 all along the cell (no prior, no weight) has no root to divide for; padding levels stay so.
+        let a = if low > high { low / (low - high) } else { 0.0 };
         // At an end of the grid S may push outwards: then the end is the answer.
         let a = if low < 0.0 { 0.0 } else { a };
         let a = if high > 0.0 { 1.0 } else { a };
@@ -144,16 +145,26 @@ pub(super) fn book_weights(
     }
 }
 
-/// Collects over the ledgers what share w²/A of each sum of squares is new: their sum, and the smallest of them. A ledger that had
-/// no weight before is all new, and one without weight at this step keeps all of its old potential.
+/// Collects over the ledgers what share w²/A of each sum of squares is new: their sum, and the smallest of them. A ledger without
+/// weight at this step keeps all of its old potential; one that had no weight before has none to keep, with or without weight now.
+///
+/// `squares` are those from before this step.
 #[inline(never)]
-pub(super) fn new_shares(inflation: f64, weights: &[f64], ratios: &[f64], shares: &mut [f64], smallest: &mut [f64]) {
+pub(super) fn new_shares(
+    inflation: f64,
+    weights: &[f64],
+    squares: &[f64],
+    ratios: &[f64],
+    shares: &mut [f64],
+    smallest: &mut [f64],
+) {
     let n = weights.len();
-    let (ratios, shares, smallest) = (&ratios[..n], &mut shares[..n], &mut smallest[..n]);
+    let (squares, ratios, shares, smallest) = (&squares[..n], &ratios[..n], &mut shares[..n], &mut smallest[..n]);
     for j in 0..n {
         let share = weights[j] * inflation * ratios[j];
         shares[j] += share;
-        smallest[j] = if share < smallest[j] { share } else { smallest[j] };
+        let new = if squares[j] > 0.0 { share } else { 1.0 };
+        smallest[j] = if new < smallest[j] { new } else { smallest[j] };
     }
 }
 
