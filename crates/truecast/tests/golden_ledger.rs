@@ -106,7 +106,12 @@ impl Case {
         if let Some(outcomes) = self.half_life {
             builder = builder.half_life(outcomes);
         }
-        builder.prior(self.prior).trust(self.trust).guard(self.guard).build().expect("parameters of the reference")
+        builder
+            .prior(self.prior)
+            .trust(self.trust)
+            .guard(self.guard)
+            .build()
+            .expect("parameters of the reference")
     }
 
     fn groups_at(&self, step: usize) -> Groups {
@@ -133,7 +138,12 @@ impl Case {
             let (y, groups) = (rows.outcome[t], self.groups_at(t));
             core.plan(&forecast, groups, t as u64, &mut plan).expect("a plan");
             let (ticket, issued): (Ticket, _) = stream.issue_in(forecast, groups).expect("a forecast");
-            assert_eq!(issued.map(), plan.map(), "{} step {t}: a stream announces its recalibrator's plan", self.name);
+            assert_eq!(
+                issued.map(),
+                plan.map(),
+                "{} step {t}: a stream announces its recalibrator's plan",
+                self.name
+            );
             let expected = written.next_if(|announced| announced.step == t);
             if let Some(expected) = expected {
                 self.compare_announced(file, expected, &plan, forecast, y);
@@ -179,7 +189,8 @@ impl Case {
         let want = |values: &Option<Vec<f64>>| values.clone().expect("a pipeline case has everything");
         let cdf: Vec<f64> = want(&expected.at_y).iter().map(|&y| calibrated.cdf(y)).collect();
         self.compare("cdf", &at, &cdf, &want(&expected.cdf));
-        let quantiles: Vec<f64> = file.quantile_probabilities.iter().map(|&q| calibrated.quantile(q)).collect();
+        let quantiles: Vec<f64> =
+            file.quantile_probabilities.iter().map(|&q| calibrated.quantile(q)).collect();
         self.compare("quantiles", &at, &quantiles, &want(&expected.quantiles));
         let score = plan.map().ledger_probit(forecast.probit(y));
         self.compare("outcome_score", &at, &[score], &[expected.outcome_score.expect("a score")]);
@@ -224,13 +235,15 @@ impl Case {
         self.compare("potential", at, &[certificate.potential], &[books.potential]);
         self.compare("potential_bounds", at, ledgers.potential_bounds(), &books.potential_bounds);
         assert!(certificate.holds(), "{}: {certificate}\n{certificate:?}", self.name);
-        let announced: Option<Vec<f64>> = certificate.ledgers.iter().map(|ledger| ledger.announced_regret).collect();
+        let announced: Option<Vec<f64>> =
+            certificate.ledgers.iter().map(|ledger| ledger.announced_regret).collect();
         assert_eq!(announced.is_some(), self.trust, "{}", self.name);
         if let (Some(got), Some(want)) = (announced, &books.trust_regret) {
             self.compare("trust_regret", at, &got, want);
             let trust = core.trust().expect("trust is on");
             self.compare("trust", at, &[trust.weight()], &[books.trust.expect("a weight")]);
-            let largest = serde_json::to_value(trust).expect("serialises")["largest"].as_f64().expect("a number");
+            let largest =
+                serde_json::to_value(trust).expect("serialises")["largest"].as_f64().expect("a number");
             self.compare("trust_largest", at, &[largest], &[books.trust_largest.expect("a width")]);
         }
     }
