@@ -1,5 +1,8 @@
 //! Outcomes chosen after the forecast was seen: what is proven in docs/theory.md holds at every step.
 
+// Helpers of tests: what is broken must stop the test that met it.
+#![allow(clippy::expect_used, clippy::panic)]
+
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Guard};
 use truecast::subroutine::{Approachability, Subroutine};
 use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Parameters, Recalibrator, Stream};

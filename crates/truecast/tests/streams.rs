@@ -3,6 +3,9 @@
 //! Every stream is seed 0 of its scenario. Thresholds are the design's numbers with a tolerance from the spread over 20 seeds
 //! (0 to 19), which stands beside each of them as "mean ± standard deviation".
 
+// Helpers of tests: what is broken must stop the test that met it.
+#![allow(clippy::expect_used, clippy::panic)]
+
 use truecast::monitor::{Certificate, Coverage, PitHistogram, Regret, ThresholdCalibration};
 use truecast::{Forecast, Gaussian, LedgerKind, LedgerRecalibrator, Parameters, Stream};
 use truecast_testkit::streams::Scenario;

@@ -4,6 +4,9 @@
 //! change of numbers is meant, put the printed ones in their place and say so in the changelog: saved streams will go on
 //! differently after an upgrade.
 
+// Helpers of tests: what is broken must stop the test that met it.
+#![allow(clippy::expect_used, clippy::panic)]
+
 use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Parameters, Stream};
 use truecast_testkit::streams::Scenario;
 

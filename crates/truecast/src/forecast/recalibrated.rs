@@ -93,12 +93,18 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
         let (mapped, lower_slope, upper_slope) = self.map().knots()?;
         // The base's knots through the map, and the map's at the outcomes where the base reaches them. Neither is evaluated
         // at the other's rounded place, so both sides of a jump are kept.
-        let through = |knot: &Knot| [self.map().probit_left(knot.z), self.map().probit(knot.z)].map(|z| Knot { y: knot.y, z });
+        let through = |knot: &Knot| {
+            [self.map().probit_left(knot.z), self.map().probit(knot.z)].map(|z| Knot { y: knot.y, z })
+        };
         let mut knots: Vec<Knot> = base.knots().iter().flat_map(through).collect();
         knots.extend(mapped.iter().map(|knot| Knot { y: base.at_probit(knot.y), z: knot.z }));
         knots.retain(|knot| knot.y.is_finite()); // a base so wide that the map's knots leave the axis
         Knot::arrange(&mut knots);
-        Some(ProbitCurve::from_parts(knots, base.lower_spread() * lower_slope, base.upper_spread() * upper_slope))
+        Some(ProbitCurve::from_parts(
+            knots,
+            base.lower_spread() * lower_slope,
+            base.upper_spread() * upper_slope,
+        ))
     }
 
     fn kinks(&self, out: &mut Vec<f64>) {

@@ -159,7 +159,8 @@ pub(super) fn new_shares(
     smallest: &mut [f64],
 ) {
     let n = weights.len();
-    let (squares, ratios, shares, smallest) = (&squares[..n], &ratios[..n], &mut shares[..n], &mut smallest[..n]);
+    let (squares, ratios, shares, smallest) =
+        (&squares[..n], &ratios[..n], &mut shares[..n], &mut smallest[..n]);
     for j in 0..n {
         let share = weights[j] * inflation * ratios[j];
         shares[j] += share;

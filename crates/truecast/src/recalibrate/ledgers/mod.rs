@@ -407,7 +407,9 @@ mod tests {
     #[test]
     fn a_ledger_without_weight_keeps_no_bound_alive() {
         let build = |ledgers: &[LedgerKind]| {
-            LedgerRecalibrator::new(Parameters::builder().ledgers(ledgers).guard(false).trust(false).build().unwrap())
+            LedgerRecalibrator::new(
+                Parameters::builder().ledgers(ledgers).guard(false).trust(false).build().unwrap(),
+            )
         };
         let mut alone = build(&[LedgerKind::Uniform]);
         let mut beside = build(&[LedgerKind::Uniform, LedgerKind::Threshold(1e6), LedgerKind::Group(0)]);
@@ -428,7 +430,8 @@ mod tests {
     #[test]
     fn padding_levels_stay_finite_without_a_prior() {
         let parameters = Parameters::paper(20).unwrap().build().unwrap();
-        let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::new(parameters));
+        let mut stream: Stream<LedgerRecalibrator, Gaussian> =
+            Stream::new(LedgerRecalibrator::new(parameters));
         for t in 0..5 {
             stream.observe(Gaussian::new(0.0, 1.0).unwrap(), f64::from(t) - 2.0).unwrap();
         }
