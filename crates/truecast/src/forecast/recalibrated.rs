@@ -127,3 +127,76 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
         Some(normal::ln_density(t) - normal::ln_density(z) + libm::log(slope) + base)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Gaussian, LedgerRecalibrator, Recalibrator};
+
+    /// A piecewise normal base with an atom at 0, nothing between 0 and 1, and a bounded upper end at 2.
+    #[derive(Debug)]
+    struct Pieces(ProbitCurve);
+
+    impl Pieces {
+        fn new() -> Self {
+            let knots = [(-1.0, -1.0), (0.0, -0.3), (0.0, 0.4), (1.0, 0.4), (2.0, 1.5)];
+            let knots = knots.map(|(y, z)| Knot { y, z }).to_vec();
+            Pieces(ProbitCurve::from_parts(knots, 0.7, 0.0))
+        }
+    }
+
+    impl Forecast for Pieces {
+        fn cdf(&self, y: f64) -> f64 {
+            normal::cdf(self.probit(y))
+        }
+        fn sf(&self, y: f64) -> f64 {
+            normal::sf(self.probit(y))
+        }
+        fn quantile(&self, probability: f64) -> f64 {
+            self.at_probit(normal::quantile(probability))
+        }
+        fn probit(&self, y: f64) -> f64 {
+            self.0.probit(y)
+        }
+        fn probit_left(&self, y: f64) -> f64 {
+            self.0.probit_left(y)
+        }
+        fn at_probit(&self, z: f64) -> f64 {
+            self.0.at_probit(z)
+        }
+        fn curve(&self) -> Option<ProbitCurve> {
+            Some(self.0.clone())
+        }
+    }
+
+    /// The curve is the forecast, over a base with an atom, a gap and a bounded end, and behind a guard whose knots tie because all
+    /// outcomes lie far out on alternating sides. 1e-9 is the rounding of two ways to interpolate; a jump may round to either side of a
+    /// point that lies on it, so points are taken between those.
+    #[test]
+    fn its_curve_is_the_forecast() {
+        let mut recalibrator = LedgerRecalibrator::default();
+        let mut tied = 0;
+        for t in 0..200 {
+            let base = Pieces::new();
+            let calibrated = recalibrator.recalibrate(&base).unwrap();
+            let knots = calibrated.map().guard().unwrap().scores();
+            tied += knots.windows(2).filter(|pair| pair[0] == pair[1]).count();
+            let curve = calibrated.curve().unwrap();
+            for i in -4000..4000 {
+                let y = (f64::from(i) + 0.37) / 1000.0;
+                let (got, want) = (curve.probit(y), calibrated.probit(y));
+                assert!(
+                    got == want || (got - want).abs() < 1e-9 * (1.0 + want.abs()),
+                    "{t} at {y}: {got} {want}"
+                );
+            }
+            for y in [0.0, 1.0] {
+                let (got, want) = (curve.probit(y), calibrated.probit(y));
+                assert!((got - want).abs() < 1e-9 * (1.0 + want.abs()), "{t} at {y}: {got} {want}");
+            }
+            let outcome = if t % 3 == 0 { 2.9 } else { -3.3 };
+            recalibrator.observe(&Gaussian::new(0.0, 1.0).unwrap(), outcome).unwrap();
+        }
+        assert!(tied > 100, "the guard must pool for this to test anything: {tied}");
+    }
+}
