@@ -17,6 +17,19 @@ pub struct Knot {
     pub z: f64,
 }
 
+impl Knot {
+    /// Puts knots in order and drops repeated ones; where rounding makes scores cross, the larger one holds.
+    pub(crate) fn arrange(knots: &mut Vec<Knot>) {
+        knots.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.z.total_cmp(&b.z)));
+        let mut floor = f64::NEG_INFINITY;
+        for knot in knots.iter_mut() {
+            floor = floor.max(knot.z);
+            knot.z = floor;
+        }
+        knots.dedup();
+    }
+}
+
 /// A distribution function Φ(s(y)), s linear between knots and beyond them.
 ///
 /// Invariants: at least one knot; `y` and `z` finite and non-decreasing from knot to knot; spreads finite and ≥ 0.

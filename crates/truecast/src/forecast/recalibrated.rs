@@ -91,25 +91,15 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
     fn curve(&self) -> Option<ProbitCurve> {
         let base = self.base.curve()?;
         let (mapped, lower_slope, upper_slope) = self.map().knots()?;
-        let mut at: Vec<f64> = base.knots().iter().map(|knot| knot.y).collect();
-        at.extend(mapped.iter().map(|knot| base.at_probit(knot.y)));
-        at.sort_by(f64::total_cmp);
-        at.dedup();
-        let mut knots: Vec<Knot> = Vec::with_capacity(2 * at.len());
-        let mut push = |y: f64, z: f64| {
-            let floor = knots.last().map_or(f64::NEG_INFINITY, |knot| knot.z);
-            if z.is_finite() && (knots.last().is_none_or(|knot| knot.y < y) || z > floor) {
-                knots.push(Knot { y, z: z.max(floor) });
-            }
+        // The base's knots through the map, and the map's at the outcomes where the base reaches them. Neither is evaluated
+        // at the other's rounded place, so both sides of a jump are kept.
+        let through = |knot: &Knot| {
+            [self.map().probit_left(knot.z), self.map().probit(knot.z)].map(|z| Knot { y: knot.y, z })
         };
-        for y in at {
-            push(y, self.probit_left(y));
-            push(y, self.probit(y));
-        }
-        if knots.is_empty() {
-            // A point mass: no map can move it.
-            knots.push(Knot { y: base.knots()[0].y, z: 0.0 });
-        }
+        let mut knots: Vec<Knot> = base.knots().iter().flat_map(through).collect();
+        knots.extend(mapped.iter().map(|knot| Knot { y: base.at_probit(knot.y), z: knot.z }));
+        knots.retain(|knot| knot.y.is_finite()); // a base so wide that the map's knots leave the axis
+        Knot::arrange(&mut knots);
         Some(ProbitCurve::from_parts(
             knots,
             base.lower_spread() * lower_slope,
@@ -135,5 +125,78 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
         }
         let t = self.map().probit(z);
         Some(normal::ln_density(t) - normal::ln_density(z) + libm::log(slope) + base)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Gaussian, LedgerRecalibrator, Recalibrator};
+
+    /// A piecewise normal base with an atom at 0, nothing between 0 and 1, and a bounded upper end at 2.
+    #[derive(Debug)]
+    struct Pieces(ProbitCurve);
+
+    impl Pieces {
+        fn new() -> Self {
+            let knots = [(-1.0, -1.0), (0.0, -0.3), (0.0, 0.4), (1.0, 0.4), (2.0, 1.5)];
+            let knots = knots.map(|(y, z)| Knot { y, z }).to_vec();
+            Pieces(ProbitCurve::from_parts(knots, 0.7, 0.0))
+        }
+    }
+
+    impl Forecast for Pieces {
+        fn cdf(&self, y: f64) -> f64 {
+            normal::cdf(self.probit(y))
+        }
+        fn sf(&self, y: f64) -> f64 {
+            normal::sf(self.probit(y))
+        }
+        fn quantile(&self, probability: f64) -> f64 {
+            self.at_probit(normal::quantile(probability))
+        }
+        fn probit(&self, y: f64) -> f64 {
+            self.0.probit(y)
+        }
+        fn probit_left(&self, y: f64) -> f64 {
+            self.0.probit_left(y)
+        }
+        fn at_probit(&self, z: f64) -> f64 {
+            self.0.at_probit(z)
+        }
+        fn curve(&self) -> Option<ProbitCurve> {
+            Some(self.0.clone())
+        }
+    }
+
+    /// The curve is the forecast, over a base with an atom, a gap and a bounded end, and behind a guard whose knots tie because all
+    /// outcomes lie far out on alternating sides. 1e-9 is the rounding of two ways to interpolate; a jump may round to either side of a
+    /// point that lies on it, so points are taken between those.
+    #[test]
+    fn its_curve_is_the_forecast() {
+        let mut recalibrator = LedgerRecalibrator::default();
+        let mut tied = 0;
+        for t in 0..200 {
+            let base = Pieces::new();
+            let calibrated = recalibrator.recalibrate(&base).unwrap();
+            let knots = calibrated.map().guard().unwrap().scores();
+            tied += knots.windows(2).filter(|pair| pair[0] == pair[1]).count();
+            let curve = calibrated.curve().unwrap();
+            for i in -4000..4000 {
+                let y = (f64::from(i) + 0.37) / 1000.0;
+                let (got, want) = (curve.probit(y), calibrated.probit(y));
+                assert!(
+                    got == want || (got - want).abs() < 1e-9 * (1.0 + want.abs()),
+                    "{t} at {y}: {got} {want}"
+                );
+            }
+            for y in [0.0, 1.0] {
+                let (got, want) = (curve.probit(y), calibrated.probit(y));
+                assert!((got - want).abs() < 1e-9 * (1.0 + want.abs()), "{t} at {y}: {got} {want}");
+            }
+            let outcome = if t % 3 == 0 { 2.9 } else { -3.3 };
+            recalibrator.observe(&Gaussian::new(0.0, 1.0).unwrap(), outcome).unwrap();
+        }
+        assert!(tied > 100, "the guard must pool for this to test anything: {tied}");
     }
 }

@@ -115,7 +115,6 @@ impl LedgerRecalibrator {
         let (count, (levels, base)) = (self.ledgers.levels().count(), self.ledgers.padded_levels());
         let (gains, decay) = (&mut self.gains, self.ledgers.decay());
         trust::gains(z, levels, base, &plan.plays, gains);
-        gains[count..].fill(0.0);
         let (crps_gain, gain) = (dot(gains, &plan.widths), sum(gains));
         let rows = self.ledgers.kinds().iter().zip(plan.weights.chunks_exact(gains.len()));
         for (regret, (kind, weights)) in self.mixed_regrets.iter_mut().zip(rows) {

@@ -183,22 +183,16 @@ impl Map {
         if self.shape == MapShape::Step {
             return None;
         }
-        let levels = self.levels.probits();
-        let mut at: Vec<f64> = levels.to_vec();
-        if let Some(knots) = &self.guard {
-            at.extend(knots.scores().iter().map(|&score| self.invert_ledgers(score)));
+        let both = |z: f64| [self.probit_left(z), self.probit(z)].map(|t| Knot { y: z, z: t });
+        let mut knots: Vec<Knot> = self.levels.probits().iter().flat_map(|&z| both(z)).collect();
+        if let Some(guard) = &self.guard {
+            // The limits are taken at the guard's own scores: R_t of an inverse may round to the wrong side of a jump.
+            knots.extend(guard.scores().iter().flat_map(|&score| {
+                let z = self.invert_ledgers(score);
+                [guard.apply_left(score), guard.apply(score)].map(|t| Knot { y: z, z: t })
+            }));
         }
-        at.sort_by(f64::total_cmp);
-        at.dedup();
-        let mut knots = Vec::with_capacity(2 * at.len());
-        for z in at {
-            let (left, right) = (self.probit_left(z), self.probit(z));
-            let floor = knots.last().map_or(f64::NEG_INFINITY, |knot: &Knot| knot.z);
-            knots.push(Knot { y: z, z: left.max(floor) });
-            if right > left.max(floor) {
-                knots.push(Knot { y: z, z: right });
-            }
-        }
+        Knot::arrange(&mut knots);
         Some((knots, 1.0 / self.lower_slope(), 1.0 / self.upper_slope()))
     }
 

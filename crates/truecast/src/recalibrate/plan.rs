@@ -50,7 +50,7 @@ impl Plan {
         Plan {
             step: 0,
             settled: 0,
-            plays: pad(map.announced(), 0.5),
+            plays: pad(map.announced(), 0.0),
             cells: vec![0; levels],
             fractions: vec![0.0; levels],
             weights: vec![0.0; ledgers * levels],

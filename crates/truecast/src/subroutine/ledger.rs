@@ -1,8 +1,8 @@
 //! The ledger rule for one event: announce a root of the balance.
 //!
 //! Guarantee, on every sequence and with no probability attached: with L_i = Σ τ_i(p)(o − p) over all steps (τ_i the
-//! tent functions of the play grid), Σ_i L_i² ≤ T·(1 + ln T + 2κ(1 + ln T)), so the calibration error against Lipschitz
-//! tests is O(√(N log T / T)). There is no 1/N floor, because announcements lie between plays too.
+//! tent functions of the play grid), Σ_i L_i² ≤ T·(1 + κ/2), so the calibration error against these tents is at most
+//! √((N+1)(1 + κ/2)/T). There is no 1/N floor, because announcements lie between plays too.
 //!
 //! ```text
 //! S_i = L_i / (n + 1) + κ (u − v_i) / (n + 1)
@@ -12,7 +12,7 @@
 //!
 //! Cost: O(1) on average, because the root moves little from step to step. Source: the deterministic form of Foster's
 //! (1999) calibration proof, in the smooth sense of Kakade & Foster (2004) and Foster & Hart (2018); the many-ledger form
-//! that the default recalibrator uses is in `recalibrate/ledgers.rs`, and the proof in `docs/theory.md`.
+//! that the default recalibrator uses is in `recalibrate/ledgers/`, and the proof in `docs/theory.md`.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ Layout of ledger.json:
                         with trust: trust_before, trust_after that outcome;
                         pipeline: p[level] (mixed, then isotonic), knots[k], at_y[], cdf[], quantiles[], outcome_score (the
                         ledger forecast's score of the outcome, before the guard), crps, e[k] after that outcome
-      final             n, L[level][ledger][play], A[level][ledger], Q[level][ledger], potential, potential_bound,
+      final             n, L[level][ledger][play], A[level][ledger], Q[level][ledger], potential, potential_bounds[level],
                         regret[ledger]; with trust: trust, trust_largest, trust_regret[ledger] = sum of
                         trust * w_g * ((p - o)^2 - (u - o)^2)
       spread            per field, the largest difference |a - b| / (1 + |b|) from runs in which every play, level and
@@ -145,7 +145,7 @@ class Run:
     def final(self):
         led = self.ledgers
         out = {"n": float(led.n), "L": led.L.tolist(), "A": led.A.tolist(), "Q": led.Q.tolist(),
-               "potential": led.potential(), "potential_bound": float(led.potential_bound()),
+               "potential": float(led.potentials().sum()), "potential_bounds": led.potential_bounds().tolist(),
                "regret": [led.regret(g) for g in range(led.A.shape[1])]}
         if self.trust:
             out |= {"trust": float(self.trust.w), "trust_largest": float(self.trust.largest),

@@ -1,7 +1,7 @@
 //! The passes over the levels that one step of the ledgers consists of; see `lanes.rs` for why they look as they do.
 //!
-//! All slices of a call have the same, padded length. Padding levels have weight 0 in every ledger, so nothing is ever booked for
-//! them.
+//! All slices of a call have the same, padded length. Padding levels announce 0 for an event that never happens: their errors are 0,
+//! so nothing is ever booked for them.
 
 use multiversion::multiversion;
 
@@ -72,11 +72,12 @@ pub(super) fn roots(
     s_high: &[f64],
     v_low: &[f64],
     v_high: &[f64],
+    last: &[f64],
     fractions: &mut [f64],
     plays: &mut [f64],
 ) -> u64 {
     let n = s_low.len();
-    let (s_high, v_low, v_high) = (&s_high[..n], &v_low[..n], &v_high[..n]);
+    let (s_high, v_low, v_high, last) = (&s_high[..n], &v_low[..n], &v_high[..n], &last[..n]);
     let (fractions, plays) = (&mut fractions[..n], &mut plays[..n]);
     let mut missing = 0;
     for j in 0..n {
@@ -88,7 +89,10 @@ pub(super) fn roots(
         let falls = (low >= 0.0) & (high <= 0.0) & (low > high);
         let below = (v_low[j] == 0.0) & (low < 0.0) & (high <= 0.0);
         let above = (v_high[j] == 1.0) & (high > 0.0) & (low >= 0.0);
-        let found = falls | below | above;
+        // Nothing is owed anywhere in the cell (no prior, no weight; padding levels stay so): nothing moves.
+        let still = (low == 0.0) & (high == 0.0);
+        let a = if still { last[j] } else { a };
+        let found = falls | below | above | still;
         fractions[j] = if found { a } else { f64::NAN };
         plays[j] = (1.0 - a) * v_low[j] + a * v_high[j];
         missing += u64::from(!found);
@@ -184,22 +188,27 @@ pub(super) fn book_weights(
     }
 }
 
-/// Collects over the ledgers what share w²/A of each sum of squares is new: their sum, and the smallest of them. A ledger that had
-/// no weight before is all new, and one without weight at this step keeps all of its old potential.
+/// Collects over the ledgers what share w²/A of each sum of squares is new: their sum, and the smallest of them. A ledger without
+/// weight at this step keeps all of its old potential; one that had no weight before has none to keep, with or without weight now.
+///
+/// `squares` are those from before this step.
 #[multiversion(targets("x86_64+avx2"))]
 pub(super) fn new_shares(
     inflation: f64,
     weights: &[f64],
+    squares: &[f64],
     ratios: &[f64],
     shares: &mut [f64],
     smallest: &mut [f64],
 ) {
     let n = weights.len();
-    let (ratios, shares, smallest) = (&ratios[..n], &mut shares[..n], &mut smallest[..n]);
+    let (squares, ratios, shares, smallest) =
+        (&squares[..n], &ratios[..n], &mut shares[..n], &mut smallest[..n]);
     for j in 0..n {
         let share = weights[j] * inflation * ratios[j];
         shares[j] += share;
-        smallest[j] = if share < smallest[j] { share } else { smallest[j] };
+        let new = if squares[j] > 0.0 { share } else { 1.0 };
+        smallest[j] = if new < smallest[j] { new } else { smallest[j] };
     }
 }
 

@@ -130,8 +130,8 @@ impl Ledgers {
     pub(crate) fn new(parameters: &Parameters) -> Self {
         let (levels, plays) = (parameters.levels.clone(), parameters.plays.clone());
         let (count, room) = (levels.count(), padded(levels.count()));
-        // Padding levels are ordinary ones that no ledger gives weight to.
-        let base = pad(levels.probabilities(), 0.5);
+        // Padding levels announce 0 for an event that never happens, so nothing is ever owed at them.
+        let base = pad(levels.probabilities(), 0.0);
         let locate = |&u: &f64| plays.locate(u);
         let (cells, fractions): (Vec<u32>, Vec<f64>) =
             base.iter().map(locate).map(|(i, a)| (i as u32, a)).unzip();
@@ -144,7 +144,7 @@ impl Ledgers {
             steps: 0,
             effective: 0.0,
             latest: 0,
-            probits: pad(levels.probits(), 0.0),
+            probits: pad(levels.probits(), f64::NEG_INFINITY),
             v_low: zeros.clone(),
             v_high: zeros.clone(),
             books: parameters.ledgers.iter().map(book).collect(),
@@ -240,7 +240,7 @@ impl Ledgers {
             }
         }
         cells.copy_from_slice(&self.cells);
-        if kernels::roots(s_low, s_high, &self.v_low, &self.v_high, fractions, plays) > 0 {
+        if kernels::roots(s_low, s_high, &self.v_low, &self.v_high, &self.fractions, fractions, plays) > 0 {
             self.walk(plan);
         }
     }
@@ -284,6 +284,8 @@ impl Ledgers {
     pub(crate) fn settle(&mut self, plan: &Plan, z: f64, rounded: bool) {
         let late = plan.settled != self.steps;
         let Scratch { errors, drifts, .. } = &mut self.scratch;
+        // Below every level is below every level, but not below the padding.
+        let z = z.max(f64::MIN);
         // At a root, or at an end that the balance pushes against, the cross term is at most the prior's.
         let pull = self.prior / (self.effective + 1.0);
         kernels::errors(z, pull, &self.probits, &self.base, &plan.plays, errors, drifts);
@@ -359,7 +361,7 @@ impl Ledgers {
             } else {
                 then
             };
-            kernels::new_shares(inflation, weights, ratios, shares, smallest);
+            kernels::new_shares(inflation, weights, squares, ratios, shares, smallest);
             kernels::book_balances(inflation, weights, errors, fractions, low, high);
             kernels::book_weights(inflation, weights, base, plays, squares, totals, shifts);
         }
@@ -443,5 +445,50 @@ fn tent(levels: &[f64], z: f64, weights: &mut [f64]) {
             weights[j - 1] = 1.0 - fraction;
             weights[j] = fraction;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Gaussian, Groups, LedgerKind, LedgerRecalibrator, Parameters, Recalibrator, Stream};
+
+    /// A threshold that no forecast comes near weighs on one outer level only. At the others its ledger, which never had
+    /// weight, once kept the whole of the bound at every step, so that it grew with ln T instead of staying below 1 + κ/2.
+    #[test]
+    fn a_ledger_without_weight_keeps_no_bound_alive() {
+        let build = |ledgers: &[LedgerKind]| {
+            LedgerRecalibrator::new(
+                Parameters::builder().ledgers(ledgers).guard(false).trust(false).build().unwrap(),
+            )
+        };
+        let mut alone = build(&[LedgerKind::Uniform]);
+        let mut beside = build(&[LedgerKind::Uniform, LedgerKind::Threshold(1e6), LedgerKind::Group(0)]);
+        let forecast = Gaussian::new(0.0, 1.0).unwrap();
+        for t in 0..500 {
+            let y = f64::from(t % 7) - 3.0;
+            alone.observe(&forecast, y).unwrap();
+            beside.observe(&forecast, y).unwrap();
+        }
+        let (alone, beside) = (alone.ledgers().potential_bounds(), beside.ledgers().potential_bounds());
+        let outer = alone.len() - 1;
+        assert_eq!(alone[..outer], beside[..outer]);
+        assert!(alone.iter().all(|&bound| bound <= 1.0 + 10.0 / 2.0), "{alone:?}");
+    }
+
+    /// Nineteen levels leave room for a twentieth in the padded vectors, and without a prior nothing ever decides its
+    /// play: 0/0 once made it NaN, a recalibrator unequal to itself, and a saved pending forecast that would not load.
+    #[test]
+    fn padding_levels_stay_finite_without_a_prior() {
+        let parameters = Parameters::paper(20).unwrap().build().unwrap();
+        let mut stream: Stream<LedgerRecalibrator, Gaussian> =
+            Stream::new(LedgerRecalibrator::new(parameters));
+        for t in 0..5 {
+            stream.observe(Gaussian::new(0.0, 1.0).unwrap(), f64::from(t) - 2.0).unwrap();
+        }
+        let recalibrator = stream.recalibrator();
+        assert_eq!(recalibrator, &recalibrator.clone());
+        let mut plan = recalibrator.empty_plan();
+        recalibrator.plan(&Gaussian::new(0.0, 1.0).unwrap(), Groups::NONE, 5, &mut plan).unwrap();
+        recalibrator.validate_plan(&plan).unwrap();
     }
 }
