@@ -12,29 +12,29 @@
 //! | `isotonic.rs` | probabilities of nested events must not cross |
 //! | `map.rs` | from probabilities at the levels to a whole distribution |
 //! | `guard.rs` | coverage within a √n budget, even against an adversary who sees the interval |
-//! | `algorithm_one.rs` | the paper's Algorithm 1 over any binary subroutine |
+//! | `paper/` | the paper's Algorithm 1 over any binary subroutine, and its baselines |
 //! | `parameters.rs`, `plan.rs` | what goes in, and what is announced at one step |
 //! | `lanes.rs` | passes over the levels that vectorise |
 
-mod algorithm_one;
 mod guard;
 mod isotonic;
 mod lanes;
 mod ledger_recalibrator;
 mod ledgers;
 mod map;
+mod paper;
 mod parameters;
 mod plan;
 mod trust;
 
 use std::fmt::Debug;
 
-pub use algorithm_one::{AlgorithmOne, AlgorithmOneParameters};
 pub use guard::{Guard, Knots};
 pub use isotonic::project as isotonic_projection;
 pub use ledger_recalibrator::LedgerRecalibrator;
 pub use ledgers::Ledgers;
 pub use map::{Map, MapShape};
+pub use paper::{AlgorithmOne, AlgorithmOneParameters};
 pub use parameters::{Groups, LedgerKind, MOST_GROUPS, Parameters, ParametersBuilder};
 pub use plan::Plan;
 pub use trust::Trust;

@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Groups, Map, MapShape, Plan, Recalibrator, Scores, isotonic};
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::Forecast;
 use crate::grid::{Levels, Plays};
 use crate::random;
+use crate::recalibrate::{Groups, Map, MapShape, Plan, Recalibrator, Scores, isotonic};
 use crate::stream::Snapshot;
 use crate::subroutine::{Play, Subroutine};
 
