@@ -13,6 +13,6 @@ pub mod stream;
 pub mod subroutine;
 
 pub use error::{Error, Result, SnapshotError};
-pub use forecast::{Forecast, Gaussian, Recalibrated};
+pub use forecast::{AnyForecast, Forecast, Gaussian, Quantiles, Recalibrated, Samples};
 pub use recalibrate::{Groups, LedgerKind, LedgerRecalibrator, Parameters, Recalibrator};
 pub use stream::{Stream, Ticket};

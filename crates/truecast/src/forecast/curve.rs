@@ -95,7 +95,7 @@ impl ProbitCurve {
             i if i == self.knots.len() => extend(self.last(), self.upper_spread, z),
             i => {
                 let (a, b) = (self.knots[i - 1], self.knots[i]);
-                if z == b.z { b.y } else { a.y + (b.y - a.y) * ((z - a.z) / (b.z - a.z)) }
+                interpolate((a.z, a.y), (b.z, b.y), z)
             }
         }
     }
@@ -183,7 +183,15 @@ fn extend(knot: Knot, spread: f64, z: f64) -> f64 {
 }
 
 fn between(a: Knot, b: Knot, y: f64) -> f64 {
-    if y == b.y { b.z } else { a.z + (b.z - a.z) * ((y - a.y) / (b.y - a.y)) }
+    interpolate((a.y, a.z), (b.y, b.z), y)
+}
+
+/// The line through two points at `x` between them, measured from the nearer one: exact at both, and as accurate
+/// near either as if the other were close, however far out it lies.
+pub(super) fn interpolate(a: (f64, f64), b: (f64, f64), x: f64) -> f64 {
+    let (run, rise) = (b.0 - a.0, b.1 - a.1);
+    let (from_a, to_b) = (x - a.0, b.0 - x);
+    if from_a < to_b { a.1 + rise * (from_a / run) } else { b.1 - rise * (to_b / run) }
 }
 
 /// ∫ Φ(s)² from −∞ to the point with score `z`, on a tail with the given spread.
@@ -231,6 +239,19 @@ mod tests {
         let curve = ProbitCurve::from_parts(vec![Knot { y: 1.0, z: 0.0 }], 1e-310, 1e-310);
         for (y, error) in [(3.0, 2.0), (-2.0, 3.0), (1.0, 0.0)] {
             assert!((curve.crps(y) - error).abs() < 1e-300, "{}", curve.crps(y));
+        }
+    }
+
+    /// A support bound a million spreads out must not cost the scores near the other knot any digits.
+    #[test]
+    fn a_far_knot_leaves_the_scores_at_the_near_one_exact() {
+        let knots = vec![Knot { y: -1e9, z: -1e9 - 0.25 }, Knot { y: 1.0, z: 0.75 }];
+        let curve = ProbitCurve::from_parts(knots, 0.0, 1.0);
+        for y in [-3.0, 0.0, 0.5, 1.0, 2.0] {
+            let z = curve.probit(y);
+            assert!((z - (y - 0.25)).abs() < 1e-15 * (1.0 + y.abs()), "probit({y}) is {z}");
+            let back = curve.at_probit(z);
+            assert!((back - y).abs() < 4e-15 * (1.0 + y.abs()), "at_probit({z}) is {back}, not {y}");
         }
     }
 }

@@ -17,17 +17,37 @@
 //! | [`Recalibrated`] | `recalibrated.rs` | where the guard or a step map puts one | those of its base, through the map |
 //! | [`PointScale`] | `point.rs` | no | a point forecast as a [`Gaussian`] whose scale is learned |
 
-mod curve;
 mod any;
+mod cdf_table;
+mod curve;
 mod gaussian;
+mod laplace;
+mod log_normal;
+mod logistic;
+mod mixture;
+mod point;
+mod quantiles;
 mod recalibrated;
+mod samples;
+mod student_t;
+mod uniform;
 
 use std::fmt::Debug;
 
-pub use curve::{Knot, ProbitCurve};
 pub use any::AnyForecast;
+pub use cdf_table::CdfTable;
+pub use curve::{Knot, ProbitCurve};
 pub use gaussian::Gaussian;
+pub use laplace::Laplace;
+pub use log_normal::LogNormal;
+pub use logistic::Logistic;
+pub use mixture::Mixture;
+pub use point::PointScale;
+pub use quantiles::Quantiles;
 pub use recalibrated::{OwnedForecast, Recalibrated};
+pub use samples::Samples;
+pub use student_t::StudentT;
+pub use uniform::Uniform;
 
 use crate::error::{self, Result};
 use crate::grid::Levels;
@@ -141,23 +161,35 @@ pub trait Forecast: Debug + Send + Sync {
     }
 }
 
-/// Forwards a [`Forecast`] through a pointer, so that `&F`, `Box<F>` and `Arc<F>` are forecasts too.
+/// The methods of a [`Forecast`] that leaves everything to another one.
 macro_rules! forward {
-    ($($pointer:ty),*) => {$(
-        impl<F: Forecast + ?Sized> Forecast for $pointer {
-            fn cdf(&self, y: f64) -> f64 { (**self).cdf(y) }
-            fn sf(&self, y: f64) -> f64 { (**self).sf(y) }
-            fn quantile(&self, probability: f64) -> f64 { (**self).quantile(probability) }
-            fn probit(&self, y: f64) -> f64 { (**self).probit(y) }
-            fn probit_left(&self, y: f64) -> f64 { (**self).probit_left(y) }
-            fn at_probit(&self, z: f64) -> f64 { (**self).at_probit(z) }
-            fn widths(&self, levels: &Levels, out: &mut [f64]) { (**self).widths(levels, out) }
-            fn curve(&self) -> Option<ProbitCurve> { (**self).curve() }
-            fn kinks(&self, out: &mut Vec<f64>) { (**self).kinks(out) }
-            fn ln_density(&self, y: f64) -> Option<f64> { (**self).ln_density(y) }
-            fn crps(&self, y: f64) -> f64 { (**self).crps(y) }
-        }
-    )*};
+    ($self:ident => $inner:expr) => {
+        fn cdf(&$self, y: f64) -> f64 { $inner.cdf(y) }
+        fn sf(&$self, y: f64) -> f64 { $inner.sf(y) }
+        fn quantile(&$self, probability: f64) -> f64 { $inner.quantile(probability) }
+        fn probit(&$self, y: f64) -> f64 { $inner.probit(y) }
+        fn probit_left(&$self, y: f64) -> f64 { $inner.probit_left(y) }
+        fn at_probit(&$self, z: f64) -> f64 { $inner.at_probit(z) }
+        fn widths(&$self, levels: &$crate::grid::Levels, out: &mut [f64]) { $inner.widths(levels, out); }
+        fn curve(&$self) -> Option<$crate::forecast::ProbitCurve> { $inner.curve() }
+        fn kinks(&$self, out: &mut Vec<f64>) { $inner.kinks(out); }
+        fn ln_density(&$self, y: f64) -> Option<f64> { $inner.ln_density(y) }
+        fn crps(&$self, y: f64) -> f64 { $inner.crps(y) }
+        fn interval(&$self, coverage: f64) -> $crate::Result<(f64, f64)> { $inner.interval(coverage) }
+        fn probability_between(&$self, low: f64, high: f64) -> f64 { $inner.probability_between(low, high) }
+        fn randomised_probit(&$self, y: f64, draw: f64) -> f64 { $inner.randomised_probit(y, draw) }
+    };
+}
+use forward;
+
+impl<F: Forecast + ?Sized> Forecast for &F {
+    forward!(self => (**self));
 }
 
-forward!(&F, Box<F>, std::sync::Arc<F>);
+impl<F: Forecast + ?Sized> Forecast for Box<F> {
+    forward!(self => (**self));
+}
+
+impl<F: Forecast + ?Sized> Forecast for std::sync::Arc<F> {
+    forward!(self => (**self));
+}

@@ -1,0 +1,251 @@
+//! A forecast given by some of its quantiles.
+//!
+//! The table is read in probit units: between two quantiles Φ⁻¹(F) is linear, and beyond the outer ones it goes on with
+//! the slope of the outer pair, which makes the tails normal. A normal distribution is thus recovered exactly from
+//! any two of its quantiles. Quantiles that tie make an atom; where the outer pair ties the support ends there.
+//!
+//! Quantiles that cross are put in order by sorting, the monotone rearrangement of Chernozhukov, Fernández-Val & Galichon,
+//! "Quantile and Probability Curves without Crossing", Econometrica 78 (2010), which never moves the curve away from the
+//! true one. CRPS and density are exact. Cost: a binary search per probability.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Forecast, Knot, ProbitCurve};
+use crate::error::{self, Error, Result};
+use crate::normal;
+
+/// A quantile table as a forecast.
+///
+/// ```
+/// use truecast::forecast::{Forecast, Quantiles};
+///
+/// let demand = Quantiles::new(&[0.1, 0.5, 0.9], &[0.0, 0.0, 12.0])?.with_support(0.0, f64::INFINITY)?;
+/// assert_eq!(demand.quantile(0.3), 0.0);
+/// assert!((demand.cdf(0.0) - 0.5).abs() < 1e-15);
+/// # Ok::<(), truecast::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
+pub struct Quantiles {
+    probabilities: Vec<f64>,
+    values: Vec<f64>,
+    repaired: usize,
+    low: f64,
+    high: f64,
+    curve: ProbitCurve,
+}
+
+impl Quantiles {
+    /// A table of quantiles, put in order where they cross; see [`repaired`](Quantiles::repaired).
+    ///
+    /// Probabilities must increase and lie inside (0, 1); at least two quantiles are needed.
+    pub fn new(probabilities: &[f64], values: &[f64]) -> Result<Self> {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let repaired = sorted.iter().zip(values).filter(|(after, before)| after != before).count();
+        Quantiles::in_order(probabilities.to_vec(), sorted, repaired)
+    }
+
+    /// A table of quantiles that refuses those that cross.
+    pub fn strict(probabilities: &[f64], values: &[f64]) -> Result<Self> {
+        let table = Quantiles::new(probabilities, values)?;
+        match values.windows(2).position(|pair| pair[0] > pair[1]) {
+            None => Ok(table),
+            Some(i) => Err(Error::CrossingQuantiles {
+                probability: probabilities[i + 1],
+                previous: values[i],
+                value: values[i + 1],
+            }),
+        }
+    }
+
+    /// The same table on a support from `low` to `high`, either of which may be infinite. Probability beyond a bound
+    /// becomes an atom on it.
+    pub fn with_support(self, low: f64, high: f64) -> Result<Self> {
+        for value in [low, high] {
+            if value.is_nan() {
+                return Err(Error::NotFinite { what: "bound of the support", value });
+            }
+        }
+        if low >= high {
+            return Err(Error::NotIncreasing {
+                what: "bounds of the support",
+                index: 1,
+                previous: low,
+                value: high,
+            });
+        }
+        let (low, high) = (low.max(self.low), high.min(self.high));
+        if low >= high {
+            return Err(Error::OutOfRange {
+                what: "new support",
+                rule: "one that overlaps the support set before",
+                value: low,
+            });
+        }
+        let curve = clip(&self.curve, low, high);
+        Ok(Quantiles { low, high, curve, ..self })
+    }
+
+    fn in_order(probabilities: Vec<f64>, values: Vec<f64>, repaired: usize) -> Result<Self> {
+        if probabilities.len() != values.len() {
+            return Err(Error::LengthMismatch {
+                what: "probabilities and quantiles",
+                left: probabilities.len(),
+                right: values.len(),
+            });
+        }
+        if values.len() < 2 {
+            return Err(Error::TooFew { what: "quantiles", least: 2, found: values.len() });
+        }
+        for &probability in &probabilities {
+            error::inner_probability("probability of a quantile", probability)?;
+        }
+        error::increasing("probabilities of the quantiles", &probabilities)?;
+        for &value in &values {
+            error::finite("quantile", value)?;
+        }
+        error::finite("range of the quantiles", values[values.len() - 1] - values[0])?;
+        let scores: Vec<f64> = probabilities.iter().map(|&p| normal::quantile(p)).collect();
+        // Neighbouring doubles may share a score: such probabilities are refused, because no line passes through them.
+        error::increasing("probit scores of the probabilities", &scores)?;
+        let knots: Vec<Knot> = values.iter().zip(&scores).map(|(&y, &z)| Knot { y, z }).collect();
+        let spread = |a: Knot, b: Knot| error::finite("spread of a tail", (b.y - a.y) / (b.z - a.z));
+        let last = knots.len() - 1;
+        let lower = spread(knots[0], knots[1])?;
+        let upper = spread(knots[last - 1], knots[last])?;
+        let curve = ProbitCurve::from_parts(knots, lower, upper);
+        Ok(Quantiles { probabilities, values, repaired, low: f64::NEG_INFINITY, high: f64::INFINITY, curve })
+    }
+
+    /// The probabilities of the table.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+
+    /// The quantiles of the table, in order, before the support clips them.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// How many quantiles moved when the table was put in order: 0 for one that did not cross.
+    pub fn repaired(&self) -> usize {
+        self.repaired
+    }
+
+    /// The bounds set by [`with_support`](Quantiles::with_support); infinite where there is none.
+    pub fn support(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+}
+
+/// The curve on [low, high] with what lies beyond gathered on the bounds.
+fn clip(curve: &ProbitCurve, low: f64, high: f64) -> ProbitCurve {
+    let (below, above) = (curve.probit(low), curve.probit_left(high));
+    let point_mass = |y: f64| ProbitCurve::from_parts(vec![Knot { y, z: 0.0 }], 0.0, 0.0);
+    if below == f64::INFINITY {
+        return point_mass(low);
+    }
+    if above == f64::NEG_INFINITY {
+        return point_mass(high);
+    }
+    let (mut lower_spread, mut upper_spread) = (curve.lower_spread(), curve.upper_spread());
+    let mut knots: Vec<Knot> =
+        curve.knots().iter().copied().filter(|k| (low..=high).contains(&k.y)).collect();
+    // A bound with an infinite score has no probability beyond it, and nothing is to be done.
+    if below.is_finite() {
+        knots.retain(|k| k.y > low);
+        knots.insert(0, Knot { y: low, z: below });
+        lower_spread = 0.0;
+    }
+    if above.is_finite() {
+        knots.retain(|k| k.y < high);
+        knots.push(Knot { y: high, z: above });
+        upper_spread = 0.0;
+    }
+    ProbitCurve::from_parts(knots, lower_spread, upper_spread)
+}
+
+impl Forecast for Quantiles {
+    fn cdf(&self, y: f64) -> f64 {
+        normal::cdf(self.probit(y))
+    }
+
+    fn sf(&self, y: f64) -> f64 {
+        normal::sf(self.probit(y))
+    }
+
+    fn quantile(&self, probability: f64) -> f64 {
+        self.at_probit(normal::quantile(probability))
+    }
+
+    fn probit(&self, y: f64) -> f64 {
+        self.curve.probit(y)
+    }
+
+    fn probit_left(&self, y: f64) -> f64 {
+        self.curve.probit_left(y)
+    }
+
+    fn at_probit(&self, z: f64) -> f64 {
+        // A bound too far out for a finite score is not in the curve.
+        self.curve.at_probit(z).clamp(self.low, self.high)
+    }
+
+    fn curve(&self) -> Option<ProbitCurve> {
+        Some(self.curve.clone())
+    }
+
+    fn kinks(&self, out: &mut Vec<f64>) {
+        out.extend(self.curve.knots().iter().map(|k| k.y));
+    }
+
+    fn ln_density(&self, y: f64) -> Option<f64> {
+        self.curve.ln_density(y)
+    }
+
+    fn crps(&self, y: f64) -> f64 {
+        self.curve.crps(y)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Parts {
+    probabilities: Vec<f64>,
+    values: Vec<f64>,
+    #[serde(default)]
+    repaired: usize,
+    /// Bounds of the support, if any: JSON has no infinity.
+    #[serde(default)]
+    low: Option<f64>,
+    #[serde(default)]
+    high: Option<f64>,
+}
+
+impl TryFrom<Parts> for Quantiles {
+    type Error = Error;
+    fn try_from(parts: Parts) -> Result<Self> {
+        let mut table = Quantiles::new(&parts.probabilities, &parts.values)?;
+        // What was saved is in order already; the count tells what it was made from.
+        table.repaired = table.repaired.max(parts.repaired.min(table.values.len()));
+        match (parts.low, parts.high) {
+            (None, None) => Ok(table),
+            (low, high) => {
+                table.with_support(low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY))
+            }
+        }
+    }
+}
+
+impl From<Quantiles> for Parts {
+    fn from(of: Quantiles) -> Self {
+        let bound = |value: f64| value.is_finite().then_some(value);
+        Parts {
+            low: bound(of.low),
+            high: bound(of.high),
+            probabilities: of.probabilities,
+            values: of.values,
+            repaired: of.repaired,
+        }
+    }
+}
