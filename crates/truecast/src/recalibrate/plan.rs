@@ -108,7 +108,8 @@ impl Plan {
         if !shape {
             return Err(SnapshotError::Invalid { field: "pending plan", rule: "of the recalibrator's shape" });
         }
-        if !unit(&self.plays) || !unit(&self.fractions) || !unit(&[self.trust]) {
+        // Without a prior nothing decides the play of a padding level: 0/0.
+        if !unit(self.plays()) || !unit(&self.fractions[..self.plays().len()]) || !unit(&[self.trust]) {
             return Err(SnapshotError::Invalid { field: "pending plan", rule: "made of probabilities" });
         }
         if !sizes(&self.weights) || !sizes(&self.ratios) || !sizes(&self.widths) {
