@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Forecast, Knot, ProbitCurve};
 use crate::normal;
-use crate::recalibrate::Map;
+use crate::recalibrate::{Map, sort_knots};
 
 /// A base forecast seen through a recalibrator's map.
 ///
@@ -91,25 +91,10 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
     fn curve(&self) -> Option<ProbitCurve> {
         let base = self.base.curve()?;
         let (mapped, lower_slope, upper_slope) = self.map().knots()?;
-        let mut at: Vec<f64> = base.knots().iter().map(|knot| knot.y).collect();
-        at.extend(mapped.iter().map(|knot| base.at_probit(knot.y)));
-        at.sort_by(f64::total_cmp);
-        at.dedup();
-        let mut knots: Vec<Knot> = Vec::with_capacity(2 * at.len());
-        let mut push = |y: f64, z: f64| {
-            let floor = knots.last().map_or(f64::NEG_INFINITY, |knot| knot.z);
-            if z.is_finite() && (knots.last().is_none_or(|knot| knot.y < y) || z > floor) {
-                knots.push(Knot { y, z: z.max(floor) });
-            }
-        };
-        for y in at {
-            push(y, self.probit_left(y));
-            push(y, self.probit(y));
-        }
-        if knots.is_empty() {
-            // A point mass: no map can move it.
-            knots.push(Knot { y: base.knots()[0].y, z: 0.0 });
-        }
+        let mut knots: Vec<Knot> =
+            mapped.iter().map(|knot| Knot { y: base.at_probit(knot.y), z: knot.z }).collect();
+        knots.extend(base.knots().iter().map(|knot| Knot { y: knot.y, z: self.map().probit(knot.z) }));
+        sort_knots(&mut knots);
         Some(ProbitCurve::from_parts(knots, base.lower_spread() * lower_slope, base.upper_spread() * upper_slope))
     }
 

@@ -147,7 +147,8 @@ impl Map {
                     let (low, high) = (self.score(j - 1), self.score(j));
                     // p̂_j ≥ p > p̂_{j−1}; where they differ by rounding alone, the upper level is the answer.
                     let fraction = if high > low { ((score - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
-                    levels[j - 1] + (levels[j] - levels[j - 1]) * fraction
+                    // Rounding must not carry it past the level that the next piece starts from.
+                    (levels[j - 1] + (levels[j] - levels[j - 1]) * fraction).min(levels[j])
                 }
             },
         }
@@ -180,22 +181,15 @@ impl Map {
         if self.shape == MapShape::Step {
             return None;
         }
-        let levels = self.levels.probits();
-        let mut at: Vec<f64> = levels.to_vec();
-        if let Some(knots) = &self.guard {
-            at.extend(knots.scores().iter().map(|&score| self.invert_ledgers(score)));
+        let levels = self.levels.probits().iter().enumerate();
+        let mut knots: Vec<Knot> =
+            levels.map(|(j, &y)| Knot { y, z: self.guarded(self.score(j)) }).collect();
+        if let Some(guard) = &self.guard {
+            // Both ends of a jump are named here: found by evaluating the map next to it, rounding could lose either.
+            let guarded = guard.scores().iter().zip(guard.probits());
+            knots.extend(guarded.map(|(&score, &z)| Knot { y: self.invert_ledgers(score), z }));
         }
-        at.sort_by(f64::total_cmp);
-        at.dedup();
-        let mut knots = Vec::with_capacity(2 * at.len());
-        for z in at {
-            let (left, right) = (self.probit_left(z), self.probit(z));
-            let floor = knots.last().map_or(f64::NEG_INFINITY, |knot: &Knot| knot.z);
-            knots.push(Knot { y: z, z: left.max(floor) });
-            if right > left.max(floor) {
-                knots.push(Knot { y: z, z: right });
-            }
-        }
+        sort_knots(&mut knots);
         Some((knots, 1.0 / self.lower_slope(), 1.0 / self.upper_slope()))
     }
 
@@ -244,6 +238,17 @@ impl Map {
     pub(crate) fn jumps(&self) -> impl Iterator<Item = f64> + '_ {
         std::iter::once(self.first_step()).chain(self.levels.probits().iter().copied())
     }
+}
+
+/// Brings the points of a monotone curve into order; what rounding has turned round is made flat.
+pub(crate) fn sort_knots(knots: &mut Vec<Knot>) {
+    knots.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.z.total_cmp(&b.z)));
+    let mut floor = f64::NEG_INFINITY;
+    for knot in knots.iter_mut() {
+        floor = floor.max(knot.z);
+        knot.z = floor;
+    }
+    knots.dedup();
 }
 
 #[inline]

@@ -34,6 +34,7 @@ pub use guard::{Guard, Knots};
 pub use isotonic::{Scratch as IsotonicScratch, project as isotonic_projection};
 pub use ledger_recalibrator::LedgerRecalibrator;
 pub use ledgers::Ledgers;
+pub(crate) use map::sort_knots;
 pub use map::{Map, MapShape};
 pub use parameters::{Groups, LedgerKind, MOST_GROUPS, Parameters, ParametersBuilder};
 pub use plan::Plan;
