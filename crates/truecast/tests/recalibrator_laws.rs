@@ -18,7 +18,8 @@ fn ledgers(name: &str, start: Start, builder: ParametersBuilder) {
 
 #[expect(clippy::unwrap_used, reason = "parameters that are known to be valid")]
 fn algorithm_one<S: Subroutine + PartialEq>(name: &str, randomised: bool, shape: MapShape) {
-    let parameters = AlgorithmOneParameters { randomised, shape, ..AlgorithmOneParameters::paper(20).unwrap() };
+    let parameters =
+        AlgorithmOneParameters { randomised, shape, ..AlgorithmOneParameters::paper(20).unwrap() };
     // The levels are plays, so nothing is there to be rounded at first, but for the last bit of a level.
     recalibrator_laws(
         name,
@@ -57,7 +58,11 @@ fn paper() {
 
 #[test]
 fn groups_and_thresholds() {
-    ledgers("groups, thresholds", Start::Base, Parameters::builder().groups(3).threshold(0.5).threshold(-1e9));
+    ledgers(
+        "groups, thresholds",
+        Start::Base,
+        Parameters::builder().groups(3).threshold(0.5).threshold(-1e9),
+    );
 }
 
 #[test]
@@ -74,9 +79,12 @@ fn randomised() {
 
 #[test]
 fn unusual_grids() {
-    let few = Parameters::builder().levels(Levels::new(vec![-1.0, 1.0]).unwrap()).plays(Plays::probit(3, 1.0).unwrap());
+    let few = Parameters::builder()
+        .levels(Levels::new(vec![-1.0, 1.0]).unwrap())
+        .plays(Plays::probit(3, 1.0).unwrap());
     ledgers("2 levels, 3 play intervals", Start::Base, few);
-    let one = Parameters::builder().levels(Levels::new(vec![-0.1, 0.2]).unwrap()).plays(Plays::uniform(1).unwrap());
+    let one =
+        Parameters::builder().levels(Levels::new(vec![-0.1, 0.2]).unwrap()).plays(Plays::uniform(1).unwrap());
     ledgers("2 levels, 1 play interval", Start::Base, one);
     let many = Parameters::builder()
         .levels(Levels::stretched(101, 6.0, 3.0).unwrap())
