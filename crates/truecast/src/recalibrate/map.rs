@@ -132,7 +132,8 @@ impl Map {
         // The clipping of r_j moves only levels that lie beyond SMALLEST, so compare clipped probabilities.
         let next = self.announced.partition_point(|&announced| match self.shape {
             MapShape::Probit => clip(announced) < p,
-            MapShape::Step => announced < p,
+            // Behind a guard the score may be finite where its probability is not told from 0.
+            MapShape::Step => announced < p || announced == 0.0,
         });
         match self.shape {
             MapShape::Step if score == f64::NEG_INFINITY => f64::NEG_INFINITY,
