@@ -337,7 +337,8 @@ impl Ledgers {
             return;
         }
         let v = self.plays.values();
-        for (j, (from, &to)) in self.cells.iter_mut().zip(cells).enumerate() {
+        // Padding levels have no balances in the table.
+        for (j, (from, &to)) in self.cells.iter_mut().zip(cells).take(self.levels.count()).enumerate() {
             if *from == to {
                 continue;
             }
