@@ -12,6 +12,13 @@ pub struct Scratch {
     blocks: Vec<Block>,
 }
 
+impl Scratch {
+    /// Room for vectors of this length: one block per entry at most.
+    pub(crate) fn for_length(length: usize) -> Self {
+        Scratch { blocks: Vec::with_capacity(length) }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Block {
     value: f64,

@@ -59,8 +59,11 @@ impl Plan {
             ratios: vec![0.0; ledgers * levels],
             widths: vec![0.0; if widths { levels } else { 0 }],
             trust: 1.0,
+            scratch: Scratch {
+                isotonic: isotonic::Scratch::for_length(map.levels().count()),
+                ..Scratch::default()
+            },
             map,
-            scratch: Scratch::default(),
         }
     }
 
