@@ -1,5 +1,7 @@
 //! Truecast.
 
+#![forbid(unsafe_code)]
+
 pub mod error;
 pub mod forecast;
 pub mod grid;
