@@ -8,7 +8,12 @@ use truecast::recalibrate::{Groups, IsotonicScratch, LedgerKind, MapShape, Plan,
 use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Recalibrator, Stream, Ticket, normal};
 
 fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, rng_seed: RngSeed::Fixed(2026), failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        rng_seed: RngSeed::Fixed(2026),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 /// How the outcome of a step is chosen, once its announcement is known.
@@ -60,8 +65,20 @@ impl Event {
                 let below = plan.plays()[j] < 0.5;
                 forecast.at_probit(if below { levels[j] - distance } else { levels[j] + distance })
             }
-            Choice::Outside(above) => if above { high + nudge } else { low - nudge },
-            Choice::OnEnd(above) => if above { high } else { low },
+            Choice::Outside(above) => {
+                if above {
+                    high + nudge
+                } else {
+                    low - nudge
+                }
+            }
+            Choice::OnEnd(above) => {
+                if above {
+                    high
+                } else {
+                    low
+                }
+            }
         }
     }
 }
@@ -80,8 +97,13 @@ fn choice() -> impl Strategy<Value = Choice> {
 fn event() -> impl Strategy<Value = Event> {
     let delay = prop_oneof![6 => Just(0_usize), 1 => 0..12_usize];
     (-5.0..5.0, -6.0..6.0, any::<u8>(), choice(), delay, 0..20_u8).prop_map(
-        |(mean, exponent, groups, choice, delay, fate)| {
-            Event { mean, scale: 10_f64.powf(exponent), groups, choice, delay, expires: fate == 0 }
+        |(mean, exponent, groups, choice, delay, fate)| Event {
+            mean,
+            scale: 10_f64.powf(exponent),
+            groups,
+            choice,
+            delay,
+            expires: fate == 0,
         },
     )
 }
@@ -120,10 +142,22 @@ fn parameters() -> impl Strategy<Value = Parameters> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let prior = prop_oneof![2 => Just(10.0), 1 => Just(0.0), 1 => 0.0..100.0];
     (levels, plays, ledgers, half_life, threshold, 0..4_u8, flags, prior, any::<u64>()).prop_map(
-        |(levels, plays, ledgers, half_life, threshold, groups, (trust, guard, randomised, step), prior, seed)| {
+        |(
+            levels,
+            plays,
+            ledgers,
+            half_life,
+            threshold,
+            groups,
+            (trust, guard, randomised, step),
+            prior,
+            seed,
+        )| {
             let shape = if step { MapShape::Step } else { MapShape::Probit };
-            let mut builder = Parameters::builder().levels(levels).plays(plays).ledgers(&ledgers).groups(groups);
-            builder = builder.trust(trust).guard(guard).randomised(randomised).prior(prior).shape(shape).seed(seed);
+            let mut builder =
+                Parameters::builder().levels(levels).plays(plays).ledgers(&ledgers).groups(groups);
+            builder =
+                builder.trust(trust).guard(guard).randomised(randomised).prior(prior).shape(shape).seed(seed);
             if let Some(outcomes) = half_life {
                 builder = builder.half_life(outcomes);
             }
