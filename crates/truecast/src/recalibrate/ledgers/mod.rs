@@ -41,9 +41,13 @@ use crate::random;
 use crate::subroutine::find_root;
 
 /// Beyond this inflation the state is rescaled.
-const LARGEST_INFLATION: f64 = 1e60;
-/// Widths whose squares, summed over any run, stay within `f64`.
+const LARGEST_INFLATION: f64 = 1e9;
+/// Widths whose squares, inflated and summed over any run, stay within `f64`.
 const LARGEST_WIDTH: f64 = 1e140;
+/// Widths whose squares do not underflow.
+const SMALLEST_WIDTH: f64 = 1e-140;
+/// A sum of squares that has been discounted to less than this is forgotten before its balances are.
+const SMALLEST_SQUARE: f64 = 1e-290;
 
 /// The balances of every ledger at every level.
 ///
@@ -193,9 +197,12 @@ impl Ledgers {
                 LedgerKind::Threshold(y) => tent(self.levels.probits(), forecast.probit(y), &mut weights[..count]),
             }
         }
-        if !kernels::all_within(&plan.weights, LARGEST_WIDTH) {
-            let at = plan.weights.iter().position(|w| !(*w >= 0.0 && *w < LARGEST_WIDTH)).unwrap_or(0);
-            return Err(Error::WidthOutOfRange { level: at % room, width: plan.weights[at] });
+        if !kernels::all_within(&plan.weights, SMALLEST_WIDTH, LARGEST_WIDTH) {
+            plan.weights.chunks_exact_mut(room).try_for_each(without_extremes)?;
+        }
+        // Trust reads the widths too; where a ledger is made of them they have been checked.
+        if !self.kinds.contains(&LedgerKind::Crps) && !kernels::all_within(&plan.widths, SMALLEST_WIDTH, LARGEST_WIDTH) {
+            without_extremes(&mut plan.widths)?;
         }
         Ok(())
     }
@@ -364,10 +371,17 @@ impl Ledgers {
     fn rescale(&mut self) {
         let factor = 1.0 / self.inflation;
         for Book { table, low, high, squares, totals, shifts } in &mut self.books {
-            for values in [table, low, high, totals, shifts] {
+            for values in [&mut *table, &mut *low, &mut *high, &mut *totals, &mut *shifts] {
                 values.iter_mut().for_each(|value| *value *= factor);
             }
             squares.iter_mut().for_each(|square| *square *= factor * factor);
+            let width = self.plays.values().len();
+            for j in 0..self.levels.count() {
+                if squares[j] < SMALLEST_SQUARE {
+                    table[j * width..(j + 1) * width].fill(0.0);
+                    (low[j], high[j], squares[j], totals[j], shifts[j]) = (0.0, 0.0, 0.0, 0.0, 0.0);
+                }
+            }
         }
         self.inflation = 1.0;
     }
@@ -383,6 +397,22 @@ impl Ledgers {
             book.table[level * self.plays.values().len() + play]
         }
     }
+}
+
+/// Refuses a ledger's weights that are not finite, too large to be squared, or all too small; single small ones among larger
+/// ones count for nothing.
+fn without_extremes(weights: &mut [f64]) -> Result<()> {
+    let wrong = |w: &f64| !(*w >= 0.0 && *w < LARGEST_WIDTH);
+    let largest = weights.iter().copied().enumerate().fold((0, 0.0), |a, b| if b.1 > a.1 { b } else { a });
+    let (level, width) = match weights.iter().position(wrong) {
+        Some(level) => (level, weights[level]),
+        None if largest.1 > 0.0 && largest.1 < SMALLEST_WIDTH => largest,
+        None => {
+            weights.iter_mut().filter(|w| **w < SMALLEST_WIDTH).for_each(|w| *w = 0.0);
+            return Ok(());
+        }
+    };
+    Err(Error::WidthOutOfRange { level, width })
 }
 
 /// Linear interpolation weights of `z` on the levels; all on the outer level beyond them.
