@@ -5,7 +5,6 @@
 //! implementation wrote; [`laws`] are what every implementation of a trait owes.
 
 #![forbid(unsafe_code)]
-
 // Test code: a broken fixture or a failed comparison must stop the test that met it, with everything it knows.
 #![allow(clippy::panic, clippy::expect_used, clippy::unwrap_used)]
 

@@ -4,6 +4,8 @@
 //! written once per version and never again; while a version is not yet released they can be written anew by
 //! `cargo test --test backward_compatibility -- --ignored write`.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -11,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters};
 use truecast::stream::{NEWEST_VERSION, Snapshot};
 use truecast::subroutine::Approachability;
-use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Recalibrator, Stream, Ticket};
+use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Stream, Ticket};
 use truecast_testkit::golden;
 use truecast_testkit::streams::{Scenario, Step};
 

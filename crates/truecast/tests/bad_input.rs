@@ -1,5 +1,7 @@
 //! Bad input is refused by its exact error, and leaves everything as it was.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
 use truecast::error::{Error, SnapshotError};
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Groups, LedgerKind};
 use truecast::stream::NEWEST_VERSION;

@@ -1,5 +1,7 @@
 //! At the ends of what doubles can hold the books still balance.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
 use truecast::recalibrate::{Groups, LedgerKind};
 use truecast::{Error, Forecast, Gaussian, LedgerRecalibrator, Parameters, Recalibrator, Stream};
 use truecast_testkit::streams::Draws;

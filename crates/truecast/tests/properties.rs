@@ -1,6 +1,8 @@
 //! The guarantees, on arbitrary streams: any scales, ties, far tails, outcomes chosen against the announcement, late and
 //! missing outcomes, and any combination of parameters. Runs repeat: the seed is fixed.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use truecast::grid::{Levels, Plays};

@@ -232,9 +232,9 @@ impl<R: Snapshot + PartialEq, M: Fn() -> R, B: Fn(&R)> Law<'_, M, B> {
         // Outcome t comes after forecast t + t % 4; so up to four are pending, and out of order.
         let advance = |stream: &mut Stream<R, Gaussian>, t: usize| {
             let announced = bits(stream.issue(all[t].0).expect("is valid").1.map());
-            for due in t.saturating_sub(3)..=t {
+            for (due, (_, outcome)) in all.iter().enumerate().take(t + 1) {
                 if due + due % 4 == t {
-                    stream.resolve(Ticket::from_number(due as u64), all[due].1).expect("is pending");
+                    stream.resolve(Ticket::from_number(due as u64), *outcome).expect("is pending");
                 }
             }
             announced

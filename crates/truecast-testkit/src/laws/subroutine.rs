@@ -44,8 +44,11 @@ pub fn subroutine_laws<S: Subroutine + PartialEq>(
     }
 }
 
+/// Whether the event of a step happens, given what is announced for it in expectation.
+type Event = fn(u64, f64) -> bool;
+
 /// Sequences of events; some look at what is announced in expectation, none at the coin.
-const SEQUENCES: [(&str, fn(u64, f64) -> bool); 7] = [
+const SEQUENCES: [(&str, Event); 7] = [
     ("always", |_, _| true),
     ("never", |_, _| false),
     ("alternating", |t, _| t % 2 == 0),
@@ -63,7 +66,7 @@ struct Law<'a, F> {
 
 impl<S: Subroutine + PartialEq, F: Fn() -> S> Law<'_, F> {
     /// Plays against a sequence, and shows every step to `watch`.
-    fn run(&self, steps: u64, randomised: bool, event: fn(u64, f64) -> bool, mut watch: impl FnMut(&S)) -> S {
+    fn run(&self, steps: u64, randomised: bool, event: Event, mut watch: impl FnMut(&S)) -> S {
         let mut subroutine = (self.start)();
         for t in 0..steps {
             watch(&subroutine);
