@@ -229,12 +229,13 @@ fn happened(parameters: &Parameters, z: f64) -> Vec<f64> {
     parameters.levels().probits().iter().map(|level| f64::from(u8::from(z <= *level))).collect()
 }
 
-/// Σ_j w[(p−o)² − (u−o)²], and the sum of what is added up, as a measure of rounding.
+/// Σ_j w[(p−o)² − (u−o)²], and how large its parts are: 1e-9 of that is what rounding is allowed. Where p and u nearly are o
+/// their own last bit counts for more than their squares' ones do: 1e-6 of a distance, times 1e-9, is ten such bits.
 fn regret(weights: &[f64], plays: &[f64], base: &[f64], outcome: &[f64]) -> (f64, f64) {
     (0..weights.len()).fold((0.0, 0.0), |(sum, size), j| {
         let (p, u, o, w) = (plays[j], base[j], outcome[j], weights[j]);
         let (ours, theirs) = ((p - o) * (p - o), (u - o) * (u - o));
-        (sum + w * (ours - theirs), size + w * (ours + theirs))
+        (sum + w * (ours - theirs), size + w * (ours + theirs + 1e-6 * ((p - o).abs() + (u - o).abs())))
     })
 }
 
