@@ -4,6 +4,7 @@
 //! [`adversary`] is for outcomes chosen after the forecast was seen; [`golden`] reads the numbers that an independent
 //! implementation wrote; [`laws`] are what every implementation of a trait owes.
 
+#![forbid(unsafe_code)]
 // Test code: a broken fixture or a failed comparison must stop the test that met it, with everything it knows.
 #![allow(clippy::panic, clippy::expect_used, clippy::unwrap_used)]
 

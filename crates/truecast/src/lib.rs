@@ -44,6 +44,8 @@
 //! It does not forecast, does no I/O, starts no threads, reads no clock. Failures are typed [`Error`]s, never numbers: a non-finite
 //! outcome is refused, and a missing one is simply not resolved. The guarantees and their limits are in `docs/theory.md`.
 
+#![forbid(unsafe_code)]
+
 pub mod error;
 pub mod forecast;
 pub mod grid;

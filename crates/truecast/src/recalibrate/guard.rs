@@ -261,7 +261,8 @@ impl Knots {
             x[last] + (t - grid[last])
         } else {
             let i = grid.partition_point(|&g| g < t);
-            x[i - 1] + (x[i] - x[i - 1]) * ((t - grid[i - 1]) / (grid[i] - grid[i - 1]))
+            // Rounding must not carry it past the knot that the next piece starts from.
+            (x[i - 1] + (x[i] - x[i - 1]) * ((t - grid[i - 1]) / (grid[i] - grid[i - 1]))).min(x[i])
         }
     }
 }

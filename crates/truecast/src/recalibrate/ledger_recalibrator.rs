@@ -18,7 +18,7 @@ use crate::monitor::Certificate;
 use crate::stream::Snapshot;
 
 /// The ledger recalibrator; [`Default`] is what to start with, [`Parameters`] what can be changed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "State", into = "State")]
 pub struct LedgerRecalibrator {
     parameters: Parameters,
@@ -30,6 +30,13 @@ pub struct LedgerRecalibrator {
     mixed_regrets: Vec<f64>,
     /// Room for [`Trust::gains`]; carries nothing from one step to another.
     gains: Vec<f64>,
+}
+
+/// Equal in all that is saved: room for intermediate results and padding do not count.
+impl PartialEq for LedgerRecalibrator {
+    fn eq(&self, other: &Self) -> bool {
+        State::from(self.clone()) == State::from(other.clone())
+    }
 }
 
 impl Default for LedgerRecalibrator {
@@ -181,7 +188,7 @@ impl Recalibrator for LedgerRecalibrator {
 }
 
 /// The saved form.
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 struct State {
     parameters: Parameters,
     ledgers: LedgersState,

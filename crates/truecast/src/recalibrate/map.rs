@@ -134,7 +134,8 @@ impl Map {
         // The clipping of r_j moves only levels that lie beyond SMALLEST, so compare clipped probabilities.
         let next = self.announced.partition_point(|&announced| match self.shape {
             MapShape::Probit => clip(announced) < p,
-            MapShape::Step => announced < p,
+            // Behind a guard the score may be finite where its probability is not told from 0.
+            MapShape::Step => announced < p || announced == 0.0,
         });
         match self.shape {
             MapShape::Step if score == f64::NEG_INFINITY => f64::NEG_INFINITY,
@@ -150,7 +151,8 @@ impl Map {
                     // p̂_j ≥ p > p̂_{j−1}; where they differ by rounding alone, the upper level is the answer.
                     let fraction =
                         if high > low { ((score - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
-                    levels[j - 1] + (levels[j] - levels[j - 1]) * fraction
+                    // Rounding must not carry it past the level that the next piece starts from.
+                    (levels[j - 1] + (levels[j] - levels[j - 1]) * fraction).min(levels[j])
                 }
             },
         }

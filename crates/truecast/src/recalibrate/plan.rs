@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::lanes::{pad, padded};
+use super::ledgers::LARGEST_WIDTH;
 use super::map::Map;
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::{Forecast, Recalibrated};
@@ -102,7 +103,7 @@ impl Plan {
             && self.widths.len() == empty.widths.len()
             && self.map.levels() == empty.map.levels();
         let unit = |values: &[f64]| values.iter().all(|p| (0.0..=1.0).contains(p));
-        let sizes = |values: &[f64]| values.iter().all(|w| *w >= 0.0 && w.is_finite());
+        let sizes = |values: &[f64]| values.iter().all(|w| *w >= 0.0 && *w < LARGEST_WIDTH);
         if !shape {
             return Err(SnapshotError::Invalid {
                 field: "pending plan",
@@ -115,8 +116,13 @@ impl Plan {
         if !sizes(&self.weights) || !sizes(&self.ratios) || !sizes(&self.widths) {
             return Err(SnapshotError::Invalid {
                 field: "pending plan",
-                rule: "made of finite weights, zero or more",
+                rule: "made of weights that can be squared, zero or more",
             });
+        }
+        let count = self.map.levels().count();
+        let padding = self.plays[count..].iter().chain(self.widths.get(count..).into_iter().flatten());
+        if !padding.copied().all(|entry| entry == 0.0) {
+            return Err(SnapshotError::Invalid { field: "pending plan", rule: "zero beyond its levels" });
         }
         if self.cells.iter().any(|&cell| cell as usize >= intervals) {
             return Err(SnapshotError::Invalid { field: "pending plan", rule: "on the play grid" });

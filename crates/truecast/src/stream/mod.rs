@@ -93,10 +93,10 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
     /// Brings the outcome of an earlier forecast. An outcome that is refused leaves the ticket pending.
     pub fn resolve(&mut self, ticket: Ticket, outcome: f64) -> Result<Scores> {
         error::finite("outcome", outcome)?;
-        let entry = self.pending.take(ticket).ok_or_else(|| self.missing(ticket))?;
-        let scores = self.recalibrator.resolve(&entry.plan, &entry.forecast, outcome);
-        self.pending.recycle(entry);
-        scores
+        let entry = self.pending.get(ticket).ok_or_else(|| self.missing(ticket))?;
+        let scores = self.recalibrator.resolve(&entry.plan, &entry.forecast, outcome)?;
+        self.expire(ticket)?;
+        Ok(scores)
     }
 
     /// Brings several outcomes, in the order given; if one is refused, none is booked.
@@ -108,7 +108,12 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
         }
         for &(ticket, outcome) in outcomes {
             error::finite("outcome", outcome)?;
-            self.pending.get(ticket).ok_or_else(|| self.missing(ticket))?;
+            let entry = self.pending.get(ticket).ok_or_else(|| self.missing(ticket))?;
+            // The one thing that can still go wrong: a forecast that has no score for its outcome.
+            let (left, value) = (entry.forecast.probit_left(outcome), entry.forecast.probit(outcome));
+            if left.is_nan() || value.is_nan() {
+                return Err(error::Error::NotFinite { what: "probit score of the outcome", value: f64::NAN });
+            }
         }
         outcomes.iter().map(|&(ticket, outcome)| self.resolve(ticket, outcome)).collect()
     }

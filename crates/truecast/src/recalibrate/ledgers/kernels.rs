@@ -232,9 +232,10 @@ pub(super) fn advance_bounds(
     }
 }
 
-/// True if every weight is at least 0 and below `limit`; NaN is not.
+/// True if every weight is 0, or at least `smallest` and below `limit`; NaN is not.
 #[multiversion(targets("x86_64+avx2"))]
-pub(super) fn all_within(weights: &[f64], limit: f64) -> bool {
-    let outside: u64 = weights.iter().map(|w| u64::from(!((*w >= 0.0) & (*w < limit)))).sum();
+pub(super) fn all_within(weights: &[f64], smallest: f64, limit: f64) -> bool {
+    let inside = |w: f64| (w == 0.0) | ((w >= smallest) & (w < limit));
+    let outside: u64 = weights.iter().map(|w| u64::from(!inside(*w))).sum();
     outside == 0
 }

@@ -41,9 +41,13 @@ use crate::random;
 use crate::subroutine::find_root;
 
 /// Beyond this inflation the state is rescaled.
-const LARGEST_INFLATION: f64 = 1e60;
-/// Widths whose squares, summed over any run, stay within `f64`.
-const LARGEST_WIDTH: f64 = 1e140;
+const LARGEST_INFLATION: f64 = 1e9;
+/// Widths whose squares, inflated and summed over any run, stay within `f64`.
+pub(crate) const LARGEST_WIDTH: f64 = 1e140;
+/// Widths whose squares do not underflow.
+const SMALLEST_WIDTH: f64 = 1e-140;
+/// A sum of squares that has been discounted to less than this is forgotten before its balances are.
+const SMALLEST_SQUARE: f64 = 1e-290;
 
 /// The balances of every ledger at every level.
 ///
@@ -199,6 +203,9 @@ impl Ledgers {
     /// Fills in the weights of every ledger; `plan.widths` must be there if a ledger asks for them.
     pub(crate) fn weigh(&self, forecast: &dyn Forecast, groups: Groups, plan: &mut Plan) -> Result<()> {
         let (count, room) = (self.levels.count(), self.base.len());
+        if !kernels::all_within(&plan.widths, SMALLEST_WIDTH, LARGEST_WIDTH) {
+            without_extremes(&mut plan.widths)?;
+        }
         for (kind, weights) in self.kinds.iter().zip(plan.weights.chunks_exact_mut(room)) {
             match *kind {
                 // Flat: the first entry stands for all.
@@ -209,10 +216,6 @@ impl Ledgers {
                     tent(self.levels.probits(), forecast.probit(y), &mut weights[..count]);
                 }
             }
-        }
-        if !kernels::all_within(&plan.widths, LARGEST_WIDTH) {
-            let level = plan.widths.iter().position(|w| !(*w >= 0.0 && *w < LARGEST_WIDTH)).unwrap_or(0);
-            return Err(Error::WidthOutOfRange { level, width: plan.widths[level] });
         }
         Ok(())
     }
@@ -387,7 +390,8 @@ impl Ledgers {
             return;
         }
         let v = self.plays.values();
-        for (j, (from, &to)) in self.cells.iter_mut().zip(cells).enumerate() {
+        // Padding levels have no balances in the table.
+        for (j, (from, &to)) in self.cells.iter_mut().zip(cells).take(self.levels.count()).enumerate() {
             if *from == to {
                 continue;
             }
@@ -413,10 +417,23 @@ impl Ledgers {
     fn rescale(&mut self) {
         let factor = 1.0 / self.inflation;
         for Book { table, low, high, squares, totals, shifts } in &mut self.books {
-            for values in [table, low, high, totals, shifts] {
+            for values in [&mut *table, &mut *low, &mut *high, &mut *totals, &mut *shifts] {
                 values.iter_mut().for_each(|value| *value *= factor);
             }
             squares.iter_mut().for_each(|square| *square *= factor * factor);
+            // A level whose weights are all but forgotten is forgotten as a whole: A would underflow before L does.
+            let width = self.plays.values().len();
+            for j in 0..self.levels.count() {
+                if Book::at(squares, j) < SMALLEST_SQUARE {
+                    table[j * width..(j + 1) * width].fill(0.0);
+                    (low[j], high[j], shifts[j]) = (0.0, 0.0, 0.0);
+                }
+            }
+            for (square, total) in squares.iter_mut().zip(totals) {
+                if *square < SMALLEST_SQUARE {
+                    (*square, *total) = (0.0, 0.0);
+                }
+            }
         }
         self.inflation = 1.0;
     }
@@ -432,6 +449,22 @@ impl Ledgers {
             book.table[level * self.plays.values().len() + play]
         }
     }
+}
+
+/// Refuses a ledger's weights that are not finite, too large to be squared, or all too small; single small ones among larger
+/// ones count for nothing.
+fn without_extremes(weights: &mut [f64]) -> Result<()> {
+    let wrong = |w: &f64| !(*w >= 0.0 && *w < LARGEST_WIDTH);
+    let largest = weights.iter().copied().enumerate().fold((0, 0.0), |a, b| if b.1 > a.1 { b } else { a });
+    let (level, width) = match weights.iter().position(wrong) {
+        Some(level) => (level, weights[level]),
+        None if largest.1 > 0.0 && largest.1 < SMALLEST_WIDTH => largest,
+        None => {
+            weights.iter_mut().filter(|w| **w < SMALLEST_WIDTH).for_each(|w| *w = 0.0);
+            return Ok(());
+        }
+    };
+    Err(Error::WidthOutOfRange { level, width })
 }
 
 /// Linear interpolation weights of `z` on the levels; all on the outer level beyond them.

@@ -1,0 +1,114 @@
+//! A step allocates nothing, and a stream is small: counted by the allocator itself.
+//!
+//! Counters are per thread, so tests that run beside each other are not counted together.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+// An allocator cannot be written without it; this one only counts and passes on.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Groups};
+use truecast::subroutine::Approachability;
+use truecast::{Forecast, LedgerRecalibrator, Parameters, Recalibrator, Stream};
+use truecast_testkit::streams::{Scenario, Step};
+
+struct Counting;
+
+thread_local! {
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+    static BYTES: Cell<i64> = const { Cell::new(0) };
+}
+
+fn count(bytes: i64) {
+    // The thread may be ending; what it allocates then belongs to no test.
+    let _ = CALLS.try_with(|calls| calls.set(calls.get() + u64::from(bytes > 0)));
+    let _ = BYTES.try_with(|held| held.set(held.get() + bytes));
+}
+
+// SAFETY: every call goes to the system's allocator with the arguments it came with.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations and bytes still held, of this thread.
+fn counted<T>(work: impl FnOnce() -> T) -> (T, u64, i64) {
+    let (calls, bytes) = (CALLS.get(), BYTES.get());
+    let result = work();
+    (result, CALLS.get() - calls, BYTES.get() - bytes)
+}
+
+/// Issue, read an interval, resolve.
+fn advance<R: Recalibrator>(
+    stream: &mut Stream<R, truecast::Gaussian>,
+    steps: &[Step],
+    groups: Groups,
+) -> f64 {
+    let mut width = 0.0;
+    for step in steps {
+        let (ticket, calibrated) = stream.issue_in(step.forecast(), groups).unwrap();
+        let (low, high) = calibrated.interval(0.8).unwrap();
+        width += high - low;
+        stream.resolve(ticket, step.outcome).unwrap();
+    }
+    width
+}
+
+fn allocates_nothing<R: Recalibrator>(name: &str, recalibrator: R, groups: Groups) {
+    let mut stream = Stream::new(recalibrator);
+    // Regimes and widths that vary make plays move, cross and be pooled; counts tie.
+    for scenario in [Scenario::Regimes, Scenario::Heteroscedastic, Scenario::Counts] {
+        let steps = scenario.stream(10_100, 5);
+        advance(&mut stream, &steps[..100], groups);
+        let (width, calls, bytes) = counted(|| advance(&mut stream, &steps[100..], groups));
+        assert!(width.is_finite());
+        assert_eq!((calls, bytes), (0, 0), "{name} on {}: allocations, bytes held", scenario.name());
+    }
+}
+
+#[test]
+fn steps_allocate_nothing() {
+    allocates_nothing("defaults", LedgerRecalibrator::default(), Groups::NONE);
+    let paper = Parameters::paper(20).unwrap().randomised(false).build().unwrap();
+    allocates_nothing("paper, expected plays", LedgerRecalibrator::new(paper), Groups::NONE);
+    let groups =
+        Parameters::builder().groups(4).threshold(0.0).half_life(100.0).randomised(true).build().unwrap();
+    allocates_nothing("groups", LedgerRecalibrator::new(groups), Groups::of(&[0, 3]).unwrap());
+    let approachability =
+        AlgorithmOne::<Approachability>::new(AlgorithmOneParameters::paper(20).unwrap(), Default::default());
+    allocates_nothing("approachability", approachability.unwrap(), Groups::NONE);
+}
+
+/// All that one more stream with the same parameters holds after 1,000 steps: a recalibrator of at most 14 KB, most of it the
+/// balances (2 ledgers × 25 levels × 17 plays × 8 bytes = 6.6 KB), and room for one pending forecast. No more after 10,000.
+#[test]
+fn a_stream_is_small() {
+    let steps = Scenario::Regimes.stream(10_000, 5);
+    // What is made once for all streams is not one stream's.
+    let parameters = Parameters::default();
+    advance(&mut Stream::new(LedgerRecalibrator::new(parameters.clone())), &steps[..10], Groups::NONE);
+    let (mut stream, _, bytes) = counted(|| {
+        let mut stream = Box::new(Stream::new(LedgerRecalibrator::new(parameters)));
+        advance(&mut stream, &steps[..1000], Groups::NONE);
+        stream
+    });
+    assert!(bytes <= 16 * 1024, "a stream holds {bytes} bytes");
+    let (_copy, _, alone) = counted(|| Box::new(stream.recalibrator().clone()));
+    assert!(alone <= 14 * 1024, "a recalibrator holds {alone} bytes");
+    let (_, _, grown) = counted(|| advance(&mut stream, &steps[1000..], Groups::NONE));
+    assert_eq!(grown, 0, "a stream has grown");
+}
