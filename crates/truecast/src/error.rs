@@ -117,7 +117,7 @@ pub enum Error {
         ticket: Ticket,
     },
     /// A plan was settled with a recalibrator of another shape than the one that made it.
-    #[error("the plan has {found} levels and the recalibrator {expected}: it was made by another one")]
+    #[error("the plan ({found} levels) was made by another recalibrator than this one ({expected} levels)")]
     ForeignPlan {
         /// Levels of the recalibrator.
         expected: usize,

@@ -319,3 +319,17 @@ fn pending_tickets_must_fit_the_stream() {
     let refused: Error = SnapshotError::Invalid { field: "pending plan", rule }.into();
     assert_eq!(load(7, &[5], &foreign), Err(refused));
 }
+
+/// A plan names intervals of its own play grid: settled on a coarser grid it would book beyond the end.
+#[test]
+fn plans_of_another_play_grid_are_refused() {
+    let with_plays = |intervals| {
+        let plays = truecast::grid::Plays::uniform(intervals).unwrap();
+        LedgerRecalibrator::new(Parameters::builder().plays(plays).build().unwrap())
+    };
+    let (fine, mut coarse) = (with_plays(40), with_plays(10));
+    let mut plan = fine.empty_plan();
+    fine.plan(&gaussian(0.0, 1.0), Groups::NONE, 0, &mut plan).unwrap();
+    assert_eq!(coarse.settle(&plan, 0.3), Err(Error::ForeignPlan { expected: 25, found: 25 }));
+    assert_eq!(coarse.steps(), 0);
+}

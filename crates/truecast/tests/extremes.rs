@@ -76,7 +76,7 @@ fn a_group_that_is_long_gone_is_forgotten() {
     let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::new(parameters));
     let mut draws = Draws::new(1);
     for t in 0..1500 {
-        let group = if t < 5 || t > 1400 { Groups::of(&[0]).unwrap() } else { Groups::NONE };
+        let group = if !(5..=1400).contains(&t) { Groups::of(&[0]).unwrap() } else { Groups::NONE };
         let (ticket, _) = stream.issue_in(Gaussian::new(0.0, 1.0).unwrap(), group).unwrap();
         stream.resolve(ticket, 2.0 * draws.normal()).unwrap();
         let certificate = stream.recalibrator().certificate();

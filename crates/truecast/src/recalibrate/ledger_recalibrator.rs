@@ -83,6 +83,12 @@ impl LedgerRecalibrator {
         Certificate::new(&self.ledgers, self.trust.is_some().then_some(&self.mixed_regrets))
     }
 
+    /// Refuses a plan that was made by a recalibrator of another shape.
+    fn expect(&self, plan: &Plan) -> Result<()> {
+        let Parameters { levels, plays, ledgers, .. } = &self.parameters;
+        plan.expect_shape(levels.count(), plays.intervals(), ledgers.len())
+    }
+
     /// p: the ledgers' plays, rounded to the grid if they are randomised.
     fn played<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
         self.ledgers.play(plan);
@@ -138,13 +144,13 @@ impl LedgerRecalibrator {
 
 impl Recalibrator for LedgerRecalibrator {
     fn empty_plan(&self) -> Plan {
-        let Parameters { levels, shape, guard, ledgers, .. } = &self.parameters;
+        let Parameters { levels, plays, shape, guard, ledgers, .. } = &self.parameters;
         let map = Map::identity(levels.clone(), *shape, *guard);
-        Plan::new(map, ledgers.len(), self.parameters.needs_widths())
+        Plan::new(map, plays.intervals(), ledgers.len(), self.parameters.needs_widths())
     }
 
     fn plan(&self, forecast: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
-        plan.expect_shape(self.parameters.levels.count(), self.parameters.ledgers.len())?;
+        self.expect(plan)?;
         if let Some(group) = groups.largest().filter(|group| *group >= self.parameters.group_count()) {
             return Err(Error::UnknownGroup { group, count: self.parameters.group_count() });
         }
@@ -160,7 +166,7 @@ impl Recalibrator for LedgerRecalibrator {
     }
 
     fn settle(&mut self, plan: &Plan, z: f64) -> Result<Scores> {
-        plan.expect_shape(self.parameters.levels.count(), self.parameters.ledgers.len())?;
+        self.expect(plan)?;
         if z.is_nan() {
             return Err(Error::NotFinite { what: "probit score of the outcome", value: z });
         }
@@ -183,7 +189,7 @@ impl Recalibrator for LedgerRecalibrator {
     }
 
     fn validate_plan(&self, plan: &Plan) -> Result<(), SnapshotError> {
-        plan.validate(&self.empty_plan(), self.parameters.plays.intervals())
+        plan.validate(&self.empty_plan())
     }
 }
 

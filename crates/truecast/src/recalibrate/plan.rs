@@ -19,6 +19,8 @@ pub struct Plan {
     pub(crate) step: u64,
     /// How many outcomes had been settled when this was planned; tells late outcomes from immediate ones.
     pub(crate) settled: u64,
+    /// How many play intervals there are.
+    pub(crate) intervals: u32,
     /// The probabilities played at the levels, before mixing and projection.
     pub(crate) plays: Vec<f64>,
     /// The play interval of each play, and how far into it the play lies.
@@ -45,12 +47,13 @@ pub(crate) struct Scratch {
 }
 
 impl Plan {
-    /// An empty plan for `ledgers` ledgers on the levels of `map`.
-    pub(crate) fn new(map: Map, ledgers: usize, widths: bool) -> Self {
+    /// An empty plan for `ledgers` ledgers on the levels of `map` and a grid of `intervals` play intervals.
+    pub(crate) fn new(map: Map, intervals: usize, ledgers: usize, widths: bool) -> Self {
         let levels = padded(map.levels().count());
         Plan {
             step: 0,
             settled: 0,
+            intervals: intervals as u32,
             plays: pad(map.announced(), 0.0),
             cells: vec![0; levels],
             fractions: vec![0.0; levels],
@@ -84,9 +87,10 @@ impl Plan {
     }
 
     /// Refuses a plan of another shape.
-    pub(crate) fn expect_shape(&self, levels: usize, ledgers: usize) -> Result<()> {
+    pub(crate) fn expect_shape(&self, levels: usize, intervals: usize, ledgers: usize) -> Result<()> {
         let found = self.map.levels().count();
-        if found == levels && self.weights.len() == ledgers * padded(levels) {
+        let fits = found == levels && self.weights.len() == ledgers * padded(levels);
+        if fits && self.intervals as usize == intervals {
             Ok(())
         } else {
             Err(Error::ForeignPlan { expected: levels, found })
@@ -94,13 +98,14 @@ impl Plan {
     }
 
     /// Checks a plan that was loaded against the recalibrator it belongs to.
-    pub(crate) fn validate(&self, empty: &Plan, intervals: usize) -> Result<(), SnapshotError> {
+    pub(crate) fn validate(&self, empty: &Plan) -> Result<(), SnapshotError> {
         let shape = self.plays.len() == empty.plays.len()
             && self.cells.len() == empty.cells.len()
             && self.fractions.len() == empty.fractions.len()
             && self.weights.len() == empty.weights.len()
             && self.ratios.len() == empty.ratios.len()
             && self.widths.len() == empty.widths.len()
+            && self.intervals == empty.intervals
             && self.map.levels() == empty.map.levels();
         let unit = |values: &[f64]| values.iter().all(|p| (0.0..=1.0).contains(p));
         let sizes = |values: &[f64]| values.iter().all(|w| *w >= 0.0 && *w < LARGEST_WIDTH);
@@ -124,7 +129,7 @@ impl Plan {
         if !padding.copied().all(|entry| entry == 0.0) {
             return Err(SnapshotError::Invalid { field: "pending plan", rule: "zero beyond its levels" });
         }
-        if self.cells.iter().any(|&cell| cell as usize >= intervals) {
+        if self.cells.iter().any(|&cell| cell >= self.intervals) {
             return Err(SnapshotError::Invalid { field: "pending plan", rule: "on the play grid" });
         }
         Ok(())

@@ -97,11 +97,12 @@ impl<S: Subroutine> AlgorithmOne<S> {
 
 impl<S: Subroutine> Recalibrator for AlgorithmOne<S> {
     fn empty_plan(&self) -> Plan {
-        Plan::new(Map::identity(self.levels.clone(), self.parameters.shape, false), 0, false)
+        let map = Map::identity(self.levels.clone(), self.parameters.shape, false);
+        Plan::new(map, self.parameters.plays.intervals(), 0, false)
     }
 
     fn plan(&self, _: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
-        plan.expect_shape(self.levels.count(), 0)?;
+        plan.expect_shape(self.levels.count(), self.parameters.plays.intervals(), 0)?;
         if let Some(group) = groups.largest() {
             return Err(Error::UnknownGroup { group, count: 0 });
         }
@@ -122,7 +123,7 @@ impl<S: Subroutine> Recalibrator for AlgorithmOne<S> {
     }
 
     fn settle(&mut self, plan: &Plan, z: f64) -> Result<Scores> {
-        plan.expect_shape(self.levels.count(), 0)?;
+        plan.expect_shape(self.levels.count(), self.parameters.plays.intervals(), 0)?;
         if z.is_nan() {
             return Err(Error::NotFinite { what: "probit score of the outcome", value: z });
         }
@@ -143,7 +144,7 @@ impl<S: Subroutine> Recalibrator for AlgorithmOne<S> {
     }
 
     fn validate_plan(&self, plan: &Plan) -> Result<(), SnapshotError> {
-        plan.validate(&self.empty_plan(), self.parameters.plays.intervals())
+        plan.validate(&self.empty_plan())
     }
 }
 
