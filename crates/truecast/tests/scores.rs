@@ -332,3 +332,30 @@ fn bad_input_by_its_error() {
     let atoms = Plain::TwoAtoms(0.0, 1.0, 0.5);
     assert_eq!(log_score::evaluate(&atoms, 0.0), Err(Error::NoDensity { outcome: 0.0 }));
 }
+
+/// A step map makes atoms of a continuous base. Its CRPS in closed form equals the sum over the steps of the squared
+/// distance to the outcome's indicator, which needs nothing but the CDF between them; 1e-12 covers the rounding of forty terms.
+#[test]
+fn the_crps_of_a_step_map_is_a_sum_over_its_steps() {
+    use truecast::{LedgerRecalibrator, Parameters, Recalibrator};
+    let parameters = Parameters::paper(20).unwrap().build().unwrap();
+    let mut recalibrator = LedgerRecalibrator::new(parameters);
+    let base = Gaussian::new(3.0, 2.0).unwrap();
+    for t in 0..300 {
+        let outcome = 3.0 + f64::from(t % 11) - 4.0;
+        let calibrated = recalibrator.recalibrate(base).unwrap();
+        let mut at = Vec::new();
+        calibrated.kinks(&mut at);
+        at.push(outcome);
+        at.sort_by(f64::total_cmp);
+        let squared = |low: f64, high: f64| {
+            let middle = 0.5 * (low + high);
+            let error = calibrated.cdf(middle) - f64::from(u8::from(outcome <= middle));
+            (high - low) * error * error
+        };
+        let sum: f64 = at.windows(2).map(|pair| squared(pair[0], pair[1])).sum();
+        let crps = calibrated.crps(outcome);
+        assert!((crps - sum).abs() <= 1e-12 * (1.0 + sum), "step {t}: {crps} is not {sum}");
+        recalibrator.observe(&base, outcome).unwrap();
+    }
+}

@@ -4,7 +4,7 @@
 
 use truecast::error::Error;
 use truecast::grid::Levels;
-use truecast::recalibrate::{Groups, Map, Parameters, Plan};
+use truecast::recalibrate::{Groups, Map, MapShape, Parameters, Plan};
 use truecast::stream::Snapshot;
 use truecast::{Forecast, Gaussian, LedgerRecalibrator, Recalibrated, Recalibrator, Stream, Ticket, normal};
 
@@ -89,7 +89,7 @@ impl<R: Snapshot + PartialEq, M: Fn() -> R, B: Fn(&R)> Law<'_, M, B> {
             return self.is_a_distribution(&calibrated);
         }
         let levels = calibrated.map().levels();
-        let is_step = calibrated.curve().is_none();
+        let is_step = calibrated.map().shape() == MapShape::Step;
         for k in -500..=500 {
             let z = f64::from(k) / 100.0 + 1e-7; // off the levels
             let got = calibrated.probit(forecast.at_probit(z));

@@ -46,6 +46,33 @@ impl<F: Forecast, M: Borrow<Map>> Recalibrated<F, M> {
     }
 }
 
+impl<F: Forecast, M: Borrow<Map>> Recalibrated<F, M> {
+    /// A step map makes a discrete distribution of any base: atoms at the base's quantiles where the map jumps.
+    fn step_curve(&self) -> ProbitCurve {
+        let mut knots: Vec<Knot> = Vec::new();
+        for z in self.map().jumps() {
+            let y = self.base.at_probit(z);
+            let after = self.map().probit(z);
+            if let Some(before) = knots.last().copied() {
+                knots.push(Knot { y, z: before.z });
+            }
+            if after == f64::INFINITY {
+                // All that is left sits here. Without a knot so far it is everything: a point mass.
+                if knots.is_empty() {
+                    knots.push(Knot { y, z: 0.0 });
+                }
+                break;
+            }
+            if after > f64::NEG_INFINITY {
+                knots.push(Knot { y, z: after });
+            }
+        }
+        knots.retain(|knot| knot.y.is_finite());
+        Knot::arrange(&mut knots);
+        ProbitCurve::from_parts(knots, 0.0, 0.0)
+    }
+}
+
 /// A forecast, or a reference to one, that can be copied out.
 pub trait OwnedForecast {
     /// The forecast itself.
@@ -89,8 +116,10 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
     }
 
     fn curve(&self) -> Option<ProbitCurve> {
+        let Some((mapped, lower_slope, upper_slope)) = self.map().knots() else {
+            return Some(self.step_curve());
+        };
         let base = self.base.curve()?;
-        let (mapped, lower_slope, upper_slope) = self.map().knots()?;
         // The base's knots through the map, and the map's at the outcomes where the base reaches them. Neither is evaluated
         // at the other's rounded place, so both sides of a jump are kept.
         let through = |knot: &Knot| {

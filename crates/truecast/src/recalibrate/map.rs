@@ -60,6 +60,11 @@ impl Map {
         &self.levels
     }
 
+    /// How levels become a distribution.
+    pub fn shape(&self) -> MapShape {
+        self.shape
+    }
+
     /// p̂_j: the probabilities announced at the levels, non-decreasing.
     pub fn announced(&self) -> &[f64] {
         &self.announced
