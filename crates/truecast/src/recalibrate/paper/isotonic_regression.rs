@@ -41,6 +41,8 @@ use crate::normal;
 use crate::recalibrate::{Groups, Map, MapShape, Plan, Recalibrator, Scores, isotonic};
 use crate::stream::Snapshot;
 
+/// The most bins that are accepted.
+const MOST_BINS: usize = 1_000_000;
 /// The part of all weight that may be new before the fit is made again.
 const STALE: f64 = 0.01;
 /// Weights grow by 2^(1/half-life) per step instead of all old ones shrinking; past this they are divided by it.
@@ -51,7 +53,7 @@ const LARGEST_UNIT: f64 = (1_u128 << 100) as f64;
 /// | name | default | meaning | range |
 /// |---|---|---|---|
 /// | `levels` | 25, stretched over ±6 | where probabilities are announced | |
-/// | `bins` | 200 | equal bins in probit units between the outer levels | ≥ 1 |
+/// | `bins` | 200 | equal bins in probit units between the outer levels | 1 to 1,000,000 |
 /// | `half_life` | none | outcomes after which an old one counts half | > 0 |
 /// | `seed` | 0 | key of the draws that split atoms | any |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -146,6 +148,10 @@ impl IsotonicRegression {
     pub fn new(parameters: IsotonicRegressionParameters) -> Result<Self> {
         if parameters.bins == 0 {
             return Err(Error::TooFew { what: "bins", least: 1, found: 0 });
+        }
+        if parameters.bins > MOST_BINS {
+            let value = parameters.bins as f64;
+            return Err(Error::OutOfRange { what: "bins", rule: "at most a million", value });
         }
         let growth = match parameters.half_life {
             None => 1.0,
@@ -267,16 +273,18 @@ impl TryFrom<State> for IsotonicRegression {
         }
         let mut regression = IsotonicRegression::new(parameters)?;
         let sizes = [learned.fresh, learned.fitted];
-        if !learned.weights.iter().chain(&sizes).all(|weight| *weight >= 0.0 && weight.is_finite()) {
+        let total: f64 = learned.weights.iter().sum();
+        if !total.is_finite() || !learned.weights.iter().chain(&sizes).all(|w| *w >= 0.0 && w.is_finite()) {
             return Err(SnapshotError::Invalid { field: "weights", rule: "finite, zero or more" }.into());
         }
         let faded = regression.parameters.half_life.is_some();
-        if !(learned.unit > 0.0 && learned.unit <= LARGEST_UNIT) || (!faded && learned.unit != 1.0) {
-            let rule = "1, or positive and below 2^100 with a half-life";
+        if !(1.0..=if faded { LARGEST_UNIT } else { 1.0 }).contains(&learned.unit) {
+            let rule = "1, or with a half-life between 1 and 2^100";
             return Err(SnapshotError::Invalid { field: "unit", rule }.into());
         }
-        if !faded && learned.weights.iter().sum::<f64>() != learned.steps as f64 {
-            return Err(SnapshotError::Invalid { field: "steps", rule: "the sum of the weights" }.into());
+        if learned.steps >= 1 << 53 || (!faded && total != learned.steps as f64) {
+            let rule = "below 2^53, and without a half-life the sum of the weights";
+            return Err(SnapshotError::Invalid { field: "steps", rule }.into());
         }
         let ordered = learned.fit.windows(2).all(|pair| pair[0] <= pair[1]);
         let unit = learned.fit.iter().all(|p| (0.0..=1.0).contains(p));
@@ -356,6 +364,8 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         assert_eq!(with(0, None), Err(Error::TooFew { what: "bins", least: 1, found: 0 }));
+        let error = Error::OutOfRange { what: "bins", rule: "at most a million", value: 1_000_001.0 };
+        assert_eq!(with(1_000_001, None), Err(error));
         assert_eq!(with(4, Some(0.0)), Err(Error::NotPositive { what: "half-life", value: 0.0 }));
         let (what, rule) = ("half-life", "at least a hundredth");
         assert_eq!(with(4, Some(1e-3)), Err(Error::OutOfRange { what, rule, value: 1e-3 }));
@@ -369,6 +379,7 @@ mod tests {
         };
         assert_eq!(damaged(|l| l.weights.truncate(3)), "weights");
         assert_eq!(damaged(|l| l.weights[1] = -1.0), "weights");
+        assert_eq!(damaged(|l| l.weights.fill(1e308)), "weights");
         assert_eq!(damaged(|l| l.fresh = f64::NAN), "weights");
         assert_eq!(damaged(|l| l.unit = 2.0), "unit");
         assert_eq!(damaged(|l| l.steps = 7), "steps");

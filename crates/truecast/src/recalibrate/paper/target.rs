@@ -27,8 +27,8 @@ use crate::error::{self, Error, Result};
 use crate::recalibrate::Recalibrator;
 use crate::subroutine::Subroutine;
 
-/// The largest M = N that is accepted; the subroutines then hold 32 MB.
-const MOST_INTERVALS: usize = 2000;
+/// The largest M and N that are accepted: the subroutines then hold 32 MB.
+pub(super) const MOST_INTERVALS: usize = 2000;
 
 /// What the paper claims for Algorithm 1 at an accuracy ε. See the limits in [`regret_at`](ClaimedBound::regret_at).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -136,8 +136,9 @@ impl TryFrom<State> for Tophat {
     type Error = Error;
     fn try_from(state: State) -> Result<Self> {
         let State { counts, seed } = state;
-        let invalid = SnapshotError::Invalid { field: "counts", rule: "few enough to be added" };
-        let steps = counts.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count)).ok_or(invalid)?;
+        let invalid = SnapshotError::Invalid { field: "counts", rule: "below 2^53 in all" };
+        let steps = counts.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count));
+        let steps = steps.filter(|steps| *steps < 1 << 53).ok_or(invalid)?;
         Ok(Tophat { steps, levels: Arc::new(Levels::uniform(counts.len())?), counts, seed })
     }
 }
@@ -178,7 +179,7 @@ mod tests {
     fn bad_input_is_refused() {
         assert_eq!(Tophat::new(2, 0), Err(Error::TooFew { what: "levels", least: 2, found: 1 }));
         let overflow = State { counts: vec![u64::MAX, 1, 0], seed: 0 };
-        let invalid = SnapshotError::Invalid { field: "counts", rule: "few enough to be added" };
+        let invalid = SnapshotError::Invalid { field: "counts", rule: "below 2^53 in all" };
         assert_eq!(Tophat::try_from(overflow), Err(Error::Snapshot(invalid)));
         assert_eq!(Tophat::default(), Tophat::new(20, 0).unwrap());
         let group = Groups::of(&[2]).unwrap();

@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::target::MOST_INTERVALS;
 use crate::error::{self, Error, Result, SnapshotError};
 use crate::forecast::CdfTable;
 use crate::grid::{Plays, equally_spaced};
@@ -36,8 +37,8 @@ use crate::subroutine::{Play, Subroutine};
 /// | name | [`new`](WithoutCovariatesParameters::new) | meaning | range |
 /// |---|---|---|---|
 /// | `bound` | given | B: outcomes lie in [−B/2, B/2] | > 0 |
-/// | `intervals` | given | M equal intervals of that range | ≥ 2 |
-/// | `resolution` | given | N: plays are i/N | ≥ 1 |
+/// | `intervals` | given | M equal intervals of that range | 2 to 2000 |
+/// | `resolution` | given | N: plays are i/N | 1 to 2000 |
 /// | `randomised` | true | play by coin; otherwise announce the expected play | |
 /// | `seed` | 0 | key of all coins | any |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,6 +100,11 @@ impl<S: Subroutine> WithoutCovariates<S> {
         }
         if parameters.resolution < 1 {
             return Err(Error::TooFew { what: "play intervals", least: 1, found: 0 });
+        }
+        for (what, count) in [("intervals", intervals), ("play intervals", parameters.resolution)] {
+            if count > MOST_INTERVALS {
+                return Err(Error::OutOfRange { what, rule: "at most 2000", value: count as f64 });
+            }
         }
         let points: Vec<f64> = equally_spaced(-half, half, intervals + 1).collect();
         error::increasing("thresholds", &points)?;
@@ -188,6 +194,9 @@ impl<S: Subroutine> TryFrom<State<S::Options>> for WithoutCovariates<S> {
         if state.subroutines.len().checked_add(1) != Some(state.parameters.intervals) {
             return Err(SnapshotError::Invalid { field: "subroutines", rule: "one per threshold" }.into());
         }
+        if state.steps >= 1 << 53 {
+            return Err(SnapshotError::Invalid { field: "steps", rule: "below 2^53" }.into());
+        }
         let mut forecaster = WithoutCovariates::<S>::new(state.parameters, state.options)?;
         for (subroutine, saved) in forecaster.subroutines.iter_mut().zip(&state.subroutines) {
             subroutine.restore(saved)?;
@@ -238,6 +247,8 @@ mod tests {
         assert_eq!(with(-1.0, 4, 4), Err(Error::NotPositive { what: "bound", value: -1.0 }));
         assert_eq!(with(1.0, 1, 4), Err(Error::TooFew { what: "intervals", least: 2, found: 1 }));
         assert_eq!(with(1.0, 4, 0), Err(Error::TooFew { what: "play intervals", least: 1, found: 0 }));
+        let large = |what| Err(Error::OutOfRange { what, rule: "at most 2000", value: 2001.0 });
+        assert_eq!((with(1.0, 2001, 4), with(1.0, 4, 2001)), (large("intervals"), large("play intervals")));
         let mut forecaster = with(2.0, 4, 4).unwrap();
         let before = forecaster.clone();
         let rule = "within half of the bound on either side of 0";
