@@ -1,10 +1,10 @@
 //! Calibrated regression by isotonic regression of the empirical frequencies on the PIT, refitted online.
 //!
 //! Guarantee: if the PITs U_s = F_s(y_s) are independent and have one distribution function R, then (Dvoretzky, Kiefer,
-//! Wolfowitz) the fit is within √(ln(2/δ)/2n) + 1/(n + 1) of R at every bin edge, with probability 1 − δ; what is announced is at most
-//! one part in a hundred of the observations older than that, and straight between edges. It is an i.i.d. method: on a stream that changes, or against an
-//! adversary, nothing is promised (`tests/baselines.rs` shows it failing). A half-life makes it follow slow changes, at the price of
-//! noise that no longer shrinks, and still promises nothing.
+//! Wolfowitz) the fit is within √(ln(2/δ)/2n) + 1/(n + 1) of R at every bin edge, with probability 1 − δ. What is announced
+//! lacks at most the newest hundredth of the observations, and is straight between edges. It is an i.i.d. method: on a stream
+//! that changes, or against an adversary, nothing is promised (`tests/baselines.rs` shows it failing). A half-life makes it
+//! follow slow changes, at the price of noise that no longer shrinks, and still promises nothing.
 //!
 //! ```text
 //! pairs       (U_s, P̂(U_s)),   P̂(u) = (Σ_s w_s 1{U_s ≤ u} + w u) / (Σ_s w_s + w)     one observation of prior, spread evenly
@@ -23,12 +23,12 @@
 //! Refits happen when the weight that is new reaches a hundredth of the whole: each of the first hundred steps, then every
 //! n/100. Between them the fit is out of date by at most 1/100 in probability.
 //!
-//! Cost: a binary search to learn, a copy of the levels to announce, and O(bins) per refit, which is O(1) per step amortised;
-//! memory O(bins + levels) at any number of steps.
+//! Cost: a binary search to learn, a copy of the levels to announce, and O(bins) per refit, which is 100 bins/n per step after
+//! the first hundred, or about 70 bins/half-life; memory O(bins + levels) at any number of steps.
 //!
-//! Source: Kuleshov, Fenner & Ermon (2018), "Accurate Uncertainties for Deep Learning Using Calibrated Regression", algorithm 1, whose
-//! recalibration set is a fixed one. Where we differ: the set grows with the stream and is binned, there is a prior, an optional half-life, and
-//! tails beyond the outer levels, where a plain isotonic regression is constant.
+//! Source: Kuleshov, Fenner & Ermon (2018), "Accurate Uncertainties for Deep Learning Using Calibrated Regression",
+//! algorithm 1, whose recalibration set is a fixed one. Where we differ: the set grows with the stream and is binned, there is a
+//! prior, an optional half-life, and tails beyond the outer levels, where a plain isotonic regression is constant.
 
 use std::sync::Arc;
 

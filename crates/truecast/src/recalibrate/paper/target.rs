@@ -12,9 +12,10 @@
 //! (docs/theory.md, "Approachability"): R_T = √(2(N+1)/T), and its floor 1/2N ≤ ε/4B is half of what the theorem asks for.
 //!
 //! **What of this holds.** The calibration of every level, which [`ClaimedBound::calibration_at`] states and
-//! [`AlgorithmOneReport`] measures, is proven on every stream. That the same holds at a fixed y, and that the regret in CRPS is
-//! bounded, does not follow unless F_t(y) stays in one cell: on stream A of docs/theory.md, "Where that guarantee stops", the CRPS is a
-//! third worse than the base's at any T while every level is calibrated. [`ClaimedBound::regret_at`] is the paper's claim, for comparison, and no promise of ours.
+//! [`AlgorithmOneReport`] measures, is proven on every stream. That the same holds at a fixed y, and that the regret in CRPS
+//! is bounded, does not follow unless F_t(y) stays in one cell: on stream A of docs/theory.md, "Where that guarantee stops",
+//! the CRPS is a third worse than the base's at any T while every level is calibrated. [`ClaimedBound::regret_at`] is the
+//! paper's claim, for comparison, and no promise of ours.
 //!
 //! Cost: a report reads M × (N + 1) sums.
 

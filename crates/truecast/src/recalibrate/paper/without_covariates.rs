@@ -15,10 +15,10 @@
 //!
 //! Cost: M times the subroutine's, and a table of M + 1 points per forecast.
 //!
-//! Source: the paper, appendix "Online calibrated regression". Where we differ: it announces a step function of the plays; ours is
-//! straight between thresholds, and projected where plays cross, so that G_t is a distribution. The projection never raises the squared
-//! loss, but an announcement that was moved is no longer the play that was proven to be calibrated: [`WithoutCovariates::plays`] has the plays
-//! and [`WithoutCovariates::calibration_error`] speaks of them.
+//! Source: the paper, appendix "Online calibrated regression". Where we differ: it announces a step function of the plays;
+//! ours is straight between thresholds, and projected where plays cross, so that G_t is a distribution. The projection never
+//! raises the squared loss, but an announcement that was moved is no longer the play that was proven to be calibrated:
+//! [`WithoutCovariates::plays`] has the plays and [`WithoutCovariates::calibration_error`] speaks of them.
 
 use std::sync::Arc;
 
