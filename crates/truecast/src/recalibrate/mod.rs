@@ -34,7 +34,10 @@ pub use isotonic::project as isotonic_projection;
 pub use ledger_recalibrator::LedgerRecalibrator;
 pub use ledgers::Ledgers;
 pub use map::{Map, MapShape};
-pub use paper::{AlgorithmOne, AlgorithmOneParameters};
+pub use paper::{
+    AlgorithmOne, AlgorithmOneParameters, AlgorithmOneReport, ClaimedBound, IsotonicRegression,
+    IsotonicRegressionParameters, Tophat, WithoutCovariates, WithoutCovariatesParameters,
+};
 pub use parameters::{Groups, LedgerKind, MOST_GROUPS, Parameters, ParametersBuilder};
 pub use plan::Plan;
 pub use trust::Trust;
