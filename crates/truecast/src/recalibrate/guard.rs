@@ -231,6 +231,21 @@ impl Knots {
         &self.grid.probits
     }
 
+    /// The probabilities q_k = Φ(t_k) of the guarded quantiles.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.grid.probabilities
+    }
+
+    /// Moves the guarded quantiles to the given scores, which are sorted first and held within ±`reach`. None may be NaN.
+    pub(crate) fn place_sorted(&mut self, scores: &[f64], reach: f64) {
+        for (knot, score) in self.knots.iter_mut().zip(scores) {
+            *knot = score.clamp(-reach, reach);
+        }
+        if !isotonic::is_non_decreasing(&self.knots) {
+            self.knots.sort_unstable_by(f64::total_cmp);
+        }
+    }
+
     /// From the ledger forecast's probit score to G_t's, continuous from the right.
     pub fn apply(&self, score: f64) -> f64 {
         self.through(self.knots.partition_point(|&knot| knot <= score), score)

@@ -92,6 +92,50 @@ impl Plan {
         }
     }
 
+    /// A plan for a comparator: the identity `map` and one threshold per guarded quantile, in the buffer that ledgers keep widths in
+    /// (a field of its own would change the saved form).
+    pub(crate) fn with_thresholds(map: Map) -> Self {
+        let thresholds = map.guard().map_or_else(Vec::new, |knots| knots.probits().to_vec());
+        Plan { widths: thresholds, ..Plan::new(map, 0, false) }
+    }
+
+    /// A comparator's thresholds: each rule's own, before they are sorted; ±∞ is allowed.
+    pub(crate) fn thresholds(&self) -> &[f64] {
+        &self.widths
+    }
+
+    pub(crate) fn thresholds_mut(&mut self) -> &mut [f64] {
+        &mut self.widths
+    }
+
+    /// Puts the thresholds, sorted and held within ±`reach`, into the map.
+    pub(crate) fn announce_thresholds(&mut self, reach: f64) {
+        let Plan { widths, map, .. } = self;
+        if let Some(knots) = map.guard_mut() {
+            knots.place_sorted(widths, reach);
+        }
+    }
+
+    /// Checks a comparator's plan that was loaded.
+    pub(crate) fn validate_thresholds(&self, empty: &Plan) -> Result<(), SnapshotError> {
+        let shape = self.plays == empty.plays
+            && self.weights.is_empty()
+            && self.widths.len() == empty.widths.len()
+            && self.map.levels() == empty.map.levels()
+            && self.map.announced() == empty.map.announced()
+            && self.map.guard().is_some();
+        if !shape {
+            return Err(SnapshotError::Invalid {
+                field: "pending plan",
+                rule: "of the recalibrator's shape",
+            });
+        }
+        if self.widths.iter().any(|threshold| threshold.is_nan()) {
+            return Err(SnapshotError::Invalid { field: "pending plan", rule: "made of thresholds" });
+        }
+        Ok(())
+    }
+
     /// Checks a plan that was loaded against the recalibrator it belongs to.
     pub(crate) fn validate(&self, empty: &Plan, intervals: usize) -> Result<(), SnapshotError> {
         let shape = self.plays.len() == empty.plays.len()
