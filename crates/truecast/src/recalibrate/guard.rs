@@ -276,7 +276,10 @@ impl Knots {
             x[last] + (t - grid[last])
         } else {
             let i = grid.partition_point(|&g| g < t);
-            x[i - 1] + (x[i] - x[i - 1]) * ((t - grid[i - 1]) / (grid[i] - grid[i - 1]))
+            // From the nearer knot, so that one at the end of the line costs the other no digits.
+            let (rise, run) = (x[i] - x[i - 1], grid[i] - grid[i - 1]);
+            let (from, to) = (t - grid[i - 1], grid[i] - t);
+            if from < to { x[i - 1] + rise * (from / run) } else { x[i] - rise * (to / run) }
         }
     }
 }
