@@ -29,6 +29,8 @@ use crate::error::{self, Error, Result, SnapshotError};
 
 /// Losses are differences of pinball losses, which do not change once a score is far outside of all thresholds.
 const FAR: f64 = 1e6;
+/// Gains below this are rounding: a new expert begins where the others are, and ties with them must not decide who is followed.
+const TIE: f64 = 1e-12;
 const FIELDS: usize = 6;
 
 /// Options of [`Saocp`].
@@ -135,6 +137,7 @@ impl QuantileRule for Saocp {
         let mixed = loss(announced);
         for expert in &mut self.experts {
             let gain = ((mixed - loss(expert.threshold)) / self.radius).clamp(-1.0, 1.0);
+            let gain = if gain.abs() < TIE { 0.0 } else { gain };
             let gain = if expert.weight > 0.0 { gain } else { gain.max(0.0) };
             expert.gains += gain;
             expert.bets += expert.weight * gain;
