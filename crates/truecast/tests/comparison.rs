@@ -10,6 +10,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use truecast::recalibrate::Knots;
 use truecast::recalibrate::comparator::{Aci, DtAci, Pid, QuantileRecalibrator, QuantileRule, Saocp, SfOgd};
 use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Recalibrator};
 use truecast_testkit::adversary::{Adversary, IntervalStepper};
@@ -23,6 +24,8 @@ struct Measured {
     base: f64,
     calibrated: f64,
     inside: [f64; 2],
+    /// Between the 10 % and the 90 % rule's own thresholds, before sorting; NaN for the default, which sorts nothing.
+    own: f64,
     steps: f64,
 }
 
@@ -40,19 +43,21 @@ impl Measured {
     fn print(&self, stream: &str, name: &str) {
         let [eighty, ninety_eight] = self.inside.map(|inside| 100.0 * inside / self.steps);
         let change = 100.0 * (self.calibrated / self.base - 1.0);
+        let own = 100.0 * self.own / self.steps;
         println!(
-            "{stream:16} {name:18} 80 %: {eighty:5.1}   98 %: {ninety_eight:5.1}   CRPS {change:+9.2} %"
+            "{stream:16} {name:18} 80 %: {eighty:5.1} (own {own:5.1})   98 %: {ninety_eight:5.1}   CRPS {change:+9.2} %"
         );
     }
 }
 
-fn on_streams<R: Recalibrator>(name: &str, make: impl Fn() -> R) {
+fn on_streams<R: Recalibrator>(name: &str, make: impl Fn() -> R, own: impl Fn(&R, f64) -> f64) {
     for scenario in [Scenario::TwiceTooWide, Scenario::Regimes, Scenario::ScaleJump] {
         let (mut recalibrator, mut measured) = (make(), Measured::default());
         for step in scenario.stream(20_000, 0) {
             let forecast = step.forecast();
             let calibrated = recalibrator.recalibrate(forecast).expect("is valid");
             measured.observe(&forecast, &calibrated, step.outcome);
+            measured.own += own(&recalibrator, forecast.probit(step.outcome));
             recalibrator.observe(&forecast, step.outcome).expect("is finite");
         }
         measured.print(scenario.name(), name);
@@ -64,6 +69,7 @@ fn on_streams<R: Recalibrator>(name: &str, make: impl Fn() -> R) {
         let calibrated = recalibrator.recalibrate(forecast).expect("is valid");
         let y = adversary.outcome(&forecast, &calibrated);
         measured.observe(&forecast, &calibrated, y);
+        measured.own += own(&recalibrator, forecast.probit(y));
         recalibrator.observe(&forecast, y).expect("is finite");
     }
     measured.print("interval-stepper", name);
@@ -72,14 +78,22 @@ fn on_streams<R: Recalibrator>(name: &str, make: impl Fn() -> R) {
 fn both_reaches<R: QuantileRule>() {
     for (reach, note) in [(NEAR, ""), (QuantileRecalibrator::<R>::LARGEST_REACH, ", far")] {
         let make = || QuantileRecalibrator::<R>::with_reach(R::Options::default(), reach).expect("is valid");
-        on_streams(&format!("{}{note}", R::NAME), make);
+        let own = |of: &QuantileRecalibrator<R>, z: f64| {
+            let threshold = |q: f64| {
+                let near = |p: &f64| (p - q).abs() < 1e-9;
+                let k = Knots::default().probabilities().iter().position(near).expect("is guarded");
+                of.rules()[k].threshold(of.history())
+            };
+            if threshold(0.1) < z && z <= threshold(0.9) { 1.0 } else { 0.0 }
+        };
+        on_streams(&format!("{}{note}", R::NAME), make, own);
     }
 }
 
 #[test]
 #[ignore = "prints a table"]
 fn accuracy_and_coverage() {
-    on_streams("ledger (default)", LedgerRecalibrator::default);
+    on_streams("ledger (default)", LedgerRecalibrator::default, |_, _| f64::NAN);
     both_reaches::<Aci>();
     both_reaches::<DtAci>();
     both_reaches::<SfOgd>();

@@ -109,7 +109,7 @@ def saocp(scores, q, radius=math.sqrt(3), lifetime=8):
     def loss(theta, z):
         return q * (z - theta) if z > theta else (1 - q) * (theta - z)
 
-    starts, gains, weights, out = {}, {}, {}, []
+    starts, gains, weights, out, active = {}, {}, {}, [], []
 
     def mean(t, members):
         prior = {i: i**-2.0 / (1 + math.floor(math.log2(i))) for i in members}
@@ -120,10 +120,9 @@ def saocp(scores, q, radius=math.sqrt(3), lifetime=8):
         return sum(p[i] * theta[i] for i in members) / sum(p.values()), theta
 
     for t in range(1, len(scores) + 1):
-        older = [i for i in range(1, t) if t < i + length(i)]
-        starts[t] = mean(t, older)[0] if t > 1 else float(ndtri(q))
+        starts[t] = mean(t, active)[0] if t > 1 else float(ndtri(q))      # of those of the step before
         gains[t], weights[t] = [], [0.0]
-        active = older + [t]
+        active = [i for i in range(1, t + 1) if t < i + length(i)]
         theta, each = mean(t, active)
         out.append(theta)
         z = scores[t - 1]

@@ -18,8 +18,8 @@
 //! number.
 //!
 //! Source: Bhatnagar, Wang, Xiong & Bai 2023, "Improved online conformal prediction via strongly adaptive online learning", algorithm 1;
-//! the bets are Jun, Orabona, Wright & Willett 2017. Where we differ: one quantile's loss; a new expert begins at the threshold that those
-//! before it announce; gains are held within ±1, which coin betting needs and unbounded scores do not give; late outcomes are
+//! the bets are Jun, Orabona, Wright & Willett 2017. Where we differ: one quantile's loss; a new expert begins at the mean of those
+//! before it; gains are held within ±1, which coin betting needs and unbounded scores do not give; late outcomes are
 //! booked by the experts of today. D = √3 makes the experts' rate that of `sf_ogd.rs`; g = 8 is the source's.
 
 use serde::{Deserialize, Serialize};
@@ -147,11 +147,10 @@ impl QuantileRule for Saocp {
             sf_ogd::step(&mut expert.threshold, &mut expert.squares, gradient, self.rate);
         }
         self.step += 1;
-        // With a lifetime of 1 all may end at once; then the new one goes on from where they were.
-        let before = self.mean();
+        // Those whose life ends here still have a say in where the new one begins.
+        let threshold = self.mean();
         let (step, lifetime) = (self.step, self.lifetime);
         self.experts.retain(|expert| step < end(expert.begin, lifetime));
-        let threshold = if self.experts.is_empty() { before } else { self.mean() };
         self.begin(threshold);
     }
 
