@@ -16,7 +16,8 @@
 //! Late outcomes keep the sum and loosen the range by γ per outcome that is pending. Cost: O(log W); one number.
 //!
 //! Source: Gibbs & Candès 2021, "Adaptive conformal inference under distribution shift". We differ in the prior, so that the start is
-//! the base forecast and not an empty sample. γ = 0.005 is theirs; W = 500 is the window of their experiments' order, and κ = 10 that of the ledgers.
+//! the base forecast and not an empty sample. γ = 0.005 is theirs;
+//! W = 500 and κ = 10, the prior of the ledgers, are ours.
 
 use serde::{Deserialize, Serialize};
 
