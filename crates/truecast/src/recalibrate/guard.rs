@@ -231,6 +231,21 @@ impl Knots {
         &self.grid.probits
     }
 
+    /// The probabilities q_k = Φ(t_k) of the guarded quantiles.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.grid.probabilities
+    }
+
+    /// Moves the guarded quantiles to the given scores, which are sorted first and held within ±`reach`. None may be NaN.
+    pub(crate) fn place_sorted(&mut self, scores: &[f64], reach: f64) {
+        for (knot, score) in self.knots.iter_mut().zip(scores) {
+            *knot = score.clamp(-reach, reach);
+        }
+        if !isotonic::is_non_decreasing(&self.knots) {
+            self.knots.sort_unstable_by(f64::total_cmp);
+        }
+    }
+
     /// From the ledger forecast's probit score to G_t's, continuous from the right.
     pub fn apply(&self, score: f64) -> f64 {
         self.through(self.knots.partition_point(|&knot| knot <= score), score)
@@ -261,8 +276,12 @@ impl Knots {
             x[last] + (t - grid[last])
         } else {
             let i = grid.partition_point(|&g| g < t);
-            // Rounding must not carry it past the knot that the next piece starts from.
-            (x[i - 1] + (x[i] - x[i - 1]) * ((t - grid[i - 1]) / (grid[i] - grid[i - 1]))).min(x[i])
+            // From the nearer knot, so that one at the end of the line costs the other no digits; and rounding must not carry it past
+            // the knot that the next piece starts from.
+            let (rise, run) = (x[i] - x[i - 1], grid[i] - grid[i - 1]);
+            let (from, to) = (t - grid[i - 1], grid[i] - t);
+            let at = if from < to { x[i - 1] + rise * (from / run) } else { x[i] - rise * (to / run) };
+            at.max(x[i - 1]).min(x[i])
         }
     }
 }

@@ -13,9 +13,11 @@
 //! | `map.rs` | from probabilities at the levels to a whole distribution |
 //! | `guard.rs` | coverage within a √n budget, even against an adversary who sees the interval |
 //! | `paper/` | the paper's Algorithm 1 over any binary subroutine, and its baselines |
+//! | `comparator/` | conformal methods for one quantile, at all guarded quantiles at once |
 //! | `parameters.rs`, `plan.rs` | what goes in, and what is announced at one step |
 //! | `lanes.rs` | passes over the levels that vectorise |
 
+pub mod comparator;
 mod guard;
 mod isotonic;
 mod lanes;

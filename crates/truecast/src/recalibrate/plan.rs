@@ -32,6 +32,8 @@ pub struct Plan {
     pub(crate) ratios: Vec<f64>,
     /// The base forecast's widths at the levels; empty where no part of the recalibrator uses them.
     pub(crate) widths: Vec<f64>,
+    /// A comparator's thresholds, each rule's own before they are sorted, ±∞ allowed; empty for all others.
+    pub(crate) thresholds: Vec<f64>,
     /// The weight on the plays; 1 where there is no trust.
     pub(crate) trust: f64,
     pub(crate) map: Map,
@@ -60,6 +62,7 @@ impl Plan {
             weights: vec![0.0; ledgers * levels],
             ratios: vec![0.0; ledgers * levels],
             widths: vec![0.0; if widths { levels } else { 0 }],
+            thresholds: Vec::new(),
             trust: 1.0,
             map,
             scratch: Scratch::default(),
@@ -97,6 +100,40 @@ impl Plan {
         }
     }
 
+    /// A plan for a comparator: the identity `map` and one threshold per guarded quantile.
+    pub(crate) fn with_thresholds(map: Map) -> Self {
+        let thresholds = map.guard().map_or_else(Vec::new, |knots| knots.probits().to_vec());
+        Plan { thresholds, ..Plan::new(map, 1, 0, false) }
+    }
+
+    /// Puts the thresholds, sorted and held within ±`reach`, into the map.
+    pub(crate) fn announce_thresholds(&mut self, reach: f64) {
+        let Plan { thresholds, map, .. } = self;
+        if let Some(knots) = map.guard_mut() {
+            knots.place_sorted(thresholds, reach);
+        }
+    }
+
+    /// Checks a comparator's plan that was loaded.
+    pub(crate) fn validate_thresholds(&self, empty: &Plan) -> Result<(), SnapshotError> {
+        let shape = self.plays == empty.plays
+            && self.weights.is_empty()
+            && self.thresholds.len() == empty.thresholds.len()
+            && self.map.levels() == empty.map.levels()
+            && self.map.announced() == empty.map.announced()
+            && self.map.guard().is_some();
+        if !shape {
+            return Err(SnapshotError::Invalid {
+                field: "pending plan",
+                rule: "of the recalibrator's shape",
+            });
+        }
+        if self.thresholds.iter().any(|threshold| threshold.is_nan()) {
+            return Err(SnapshotError::Invalid { field: "pending plan", rule: "made of thresholds" });
+        }
+        Ok(())
+    }
+
     /// Checks a plan that was loaded against the recalibrator it belongs to.
     pub(crate) fn validate(&self, empty: &Plan) -> Result<(), SnapshotError> {
         let shape = self.plays.len() == empty.plays.len()
@@ -106,6 +143,7 @@ impl Plan {
             && self.ratios.len() == empty.ratios.len()
             && self.widths.len() == empty.widths.len()
             && self.intervals == empty.intervals
+            && self.thresholds.is_empty()
             && self.map.levels() == empty.map.levels();
         let unit = |values: &[f64]| values.iter().all(|p| (0.0..=1.0).contains(p));
         let sizes = |values: &[f64]| values.iter().all(|w| *w >= 0.0 && *w < LARGEST_WIDTH);
