@@ -23,8 +23,8 @@
 //! are all that it learns from, N + 1 more tell the calibration error of what was announced.
 //!
 //! q is found by the elimination of Grassmann, Taksar & Heyman (1985), which never subtracts, so every q_i is right to some
-//! ulps relative to itself. Weights below 1e-200 of the largest are raised to that: it keeps the chain connected in doubles,
-//! and costs K·T·1e-200 in the bound, because only Σ_ij w_ij q_i (l_i − l_j) relative to Σ_ij w_ij enters it.
+//! ulps relative to itself. Weights below 1e-140 of the largest are raised to that: it keeps the chain connected in doubles,
+//! and costs K·T·1e-140 in the bound, because only Σ_ij w_ij q_i (l_i − l_j) relative to Σ_ij w_ij enters it.
 //!
 //! Settling books q and not the play, as in the book; q is the one in force when the outcome is settled. If outcomes come late, that
 //! is not the q which was drawn from, and the guarantee speaks of the order of settling. To book the announced play instead would
@@ -90,10 +90,10 @@ pub struct InternalRegret {
     distribution: Vec<f64>,
 }
 
-/// Weights below this share of the largest are raised to it.
-const LEAST_WEIGHT: f64 = 1e-200;
+/// Weights below this share of the largest are raised to it. Products of two such are still normal numbers, which are fast.
+const LEAST_WEIGHT: f64 = 1e-140;
 /// ln of that, rounded down: below it no exponential needs to be computed.
-const LEAST_EXPONENT: f64 = -461.0;
+const LEAST_EXPONENT: f64 = -323.0;
 /// Plays up to which the weights fit on the stack.
 const STACK_PLAYS: usize = 33;
 
@@ -169,7 +169,7 @@ fn regret(v: &[f64], i: usize, j: usize, n: f64, s: f64) -> f64 {
 /// The stationary distribution of the chain with these rates (row by row, all positive; the diagonal is ignored).
 ///
 /// States leave from the last one on, and their traffic is passed on to those that stay: sums, products and quotients of
-/// positive numbers only. Since every rate is at least 1e-200 of the largest, so is every q_i, up to a factor N.
+/// positive numbers only. Since every rate is at least 1e-140 of the largest, so is every q_i, up to a factor N.
 fn stationary(rates: &mut [f64], q: &mut [f64]) {
     let count = q.len();
     for k in (1..count).rev() {
