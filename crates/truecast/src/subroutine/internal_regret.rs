@@ -19,7 +19,7 @@
 //! play i with probability q_i, where q_i Σ_j w_ij = Σ_j q_j w_ji for all i
 //! ```
 //!
-//! Cost: O(N³) when settling, 4 µs at N = 20, and O(N) to announce; nothing is allocated up to N = 32. Memory: 2(N + 1) sums
+//! Cost: O(N³) when settling, 6 µs at N = 20, and O(N) to announce; nothing is allocated up to N = 32. Memory: 2(N + 1) sums
 //! are all that it learns from, N + 1 more tell the calibration error of what was announced.
 //!
 //! q is found by the elimination of Grassmann, Taksar & Heyman (1985), which never subtracts, so every q_i is right to some
