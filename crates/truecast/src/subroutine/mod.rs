@@ -8,9 +8,15 @@
 //! |---|---|---|---|---|
 //! | [`LedgerRule`] | `ledger.rs` | one probability, no coin | O(1) on average | N + 1 balances |
 //! | [`Approachability`] | `approachability.rs` | one of two neighbouring plays, by a coin | O(log N) | N + 1 sums |
+//! | [`InternalRegret`] | `internal_regret.rs` | any play, by a coin | O(N³) | 2(N + 1) sums |
+//! | [`Defensive`] | `defensive.rs` | one probability, no coin | O(N) | N + 1 sums |
+//! | [`RunningMean`] | `running_mean.rs` | the frequency so far: for independent outcomes only | O(1) | 2 sums |
 
 mod approachability;
+mod defensive;
+mod internal_regret;
 mod ledger;
+mod running_mean;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -19,8 +25,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use approachability::{Approachability, ApproachabilityOptions};
+pub use defensive::{Defensive, DefensiveOptions};
+pub use internal_regret::{InternalRegret, InternalRegretOptions, LearningRate};
 pub(crate) use ledger::find_root;
 pub use ledger::{LedgerOptions, LedgerRule};
+pub use running_mean::{RunningMean, RunningMeanOptions};
 
 use crate::error::{Result, SnapshotError};
 use crate::grid::Plays;
