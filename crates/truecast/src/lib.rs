@@ -27,6 +27,7 @@
 //!   published algorithm over any binary [`subroutine`].
 //! - [`Stream`] keeps what was announced until its outcome comes: late, in batches, in any order, or never. It saves to bytes and
 //!   resumes bit for bit.
+//! - [`finite`] recalibrates probabilities of events and of a few outcomes, in place of whole distributions.
 //! - [`score`] has proper scores, [`monitor`] running measurements and the [`monitor::Certificate`].
 //!
 //! # Two verbs
@@ -45,6 +46,7 @@
 //! outcome is refused, and a missing one is simply not resolved. The guarantees and their limits are in `docs/theory.md`.
 
 pub mod error;
+pub mod finite;
 pub mod forecast;
 pub mod grid;
 pub mod monitor;
