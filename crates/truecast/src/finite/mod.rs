@@ -8,12 +8,14 @@
 //! | [`Scaling`] | `scaling.rs` | p_t | Platt's or the beta map, learned online | log loss against every fixed map, bound booked |
 //! | [`SimplexRecalibrator`] | `simplex.rs` | a point of the simplex, K ≤ 4 | another one | weakly calibrated, and no regret up to the mesh |
 //!
-//! `triangulation.rs` cuts the simplex into cells, and [`non_proper`] shows why the loss must be proper.
+//! `triangulation.rs` cuts the simplex into cells, `fixed_point.rs` finds the play in them, and [`non_proper`] shows why the loss must be
+//! proper.
 //!
 //! Two verbs, as everywhere: planning and forecasting are pure, settling is the only mutation. Everything serialises, and loading
 //! validates.
 
 mod calibeating;
+mod fixed_point;
 mod foster_vohra;
 pub mod non_proper;
 mod p_to_p;
@@ -75,15 +77,16 @@ pub trait BinaryRecalibrator: Debug + Clone + Send + Sync {
 fn check_play(plays: &Plays, play: Play) -> Result<()> {
     error::probability("played probability", play.probability)?;
     error::probability("fraction of the play", play.fraction)?;
-    if (play.cell as usize) < plays.intervals() {
-        Ok(())
-    } else {
-        Err(Error::OutOfRange {
-            what: "cell of the play",
-            rule: "less than the number of play intervals",
-            value: f64::from(play.cell),
-        })
+    if play.cell as usize >= plays.intervals() {
+        let (what, rule) = ("cell of the play", "less than the number of play intervals");
+        return Err(Error::OutOfRange { what, rule, value: f64::from(play.cell) });
     }
+    let mixed = Play::new(plays, play.cell as usize, play.fraction).probability;
+    if (mixed - play.probability).abs() > 1e-9 {
+        let (what, rule) = ("played probability", "the mixture that its cell and fraction say");
+        return Err(Error::OutOfRange { what, rule, value: play.probability });
+    }
+    Ok(())
 }
 
 /// `cells`, if [0, 1] can be cut into so many.

@@ -145,7 +145,9 @@ impl<S: Subroutine> BinaryRecalibrator for PToP<S> {
         check_play(&self.parameters.plays, play)?;
         let count = self.cells.len();
         let cell = &mut self.cells[cell_of(count, plan.base)];
-        cell.subroutine.settle(play, happened);
+        // Announced as it was given, booked as the grid rounds it, so that a restored state has the same bits.
+        let booked = Play::new(&self.parameters.plays, play.cell as usize, play.fraction);
+        cell.subroutine.settle(booked, happened);
         cell.count += 1;
         self.steps += 1;
         let o = indicator(happened);

@@ -277,7 +277,7 @@ impl BinaryRecalibrator for Scaling {
         let h = self.least_curvature(&x, s);
         for k in 0..d {
             for l in 0..d {
-                self.curvature[k][l] += h * x[k] * x[l];
+                self.curvature[k][l] += h * (x[k] * x[l]);
             }
         }
         let g = if happened { -sigmoid(-s) } else { sigmoid(s) };

@@ -13,7 +13,7 @@
 //!
 //! **Play.** S(p) = Σ_v w_v(p) (L_v + κ(b − v)) is piecewise linear. Announce a p that no corner pushes away from:
 //! S_k(p) = max_j S_j(p) for all k with p_k > 0. Then ⟨S(p), o − p⟩ ≤ 0 for every outcome, which is the potential's proof. Such a p exists
-//! (Brouwer); we solve for it cell by cell and face by face, beginning with the cell of the last play. ‖o − p‖² ≤ 2, and the prior's
+//! (Brouwer); `fixed_point.rs` finds it. ‖o − p‖² ≤ 2, and the prior's
 //! drift is 2κ⟨p − b, o − p⟩ ≤ κ‖o − b‖²/2 ≤ κ. **Randomised**: announce corner v with probability w_v; strict calibration, up to the mesh.
 //!
 //! Cost: one K × K solve where the last cell holds the play again, N^(K−1) of them and more at worst (fixed points are hard to find in
@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::fixed_point::PlayGrid;
 use super::triangulation::{Cell, LARGEST_OUTCOMES as MOST, Location, Triangulation};
 use crate::error::{self, Error, Result, SnapshotError};
 use crate::random;
@@ -106,15 +107,12 @@ pub struct SimplexRecalibrator {
     regret: f64,
 }
 
-/// What does not change: the cells of the base, and the pieces in which a play is looked for.
+/// What does not change: the cells of the base, and the grid of the plays.
 #[derive(Debug, PartialEq)]
 struct Grid {
     base: Triangulation,
     base_cells: Vec<Cell>,
-    plays: Triangulation,
-    points: Vec<[f64; MOST]>,
-    /// Every cell of every face: which outcomes it spans (as bits), and its corners.
-    pieces: Vec<(u8, [u32; MOST])>,
+    plays: PlayGrid,
 }
 
 /// The balances of one cell of the base.
@@ -127,37 +125,6 @@ struct Ledger {
     piece: u32,
 }
 
-impl Grid {
-    fn new(parameters: &SimplexParameters) -> Result<Self> {
-        let base = Triangulation::new(parameters.outcomes, parameters.base_resolution)?;
-        let plays = Triangulation::new(parameters.outcomes, parameters.resolution)?;
-        let scale = parameters.resolution as f64;
-        let points = plays.vertices().iter().map(|v| v.map(|x| f64::from(x) / scale)).collect();
-        let mut pieces = Vec::new();
-        // Largest faces first: most plays lie inside.
-        let mut faces: Vec<u8> = (1..1_u8 << parameters.outcomes).collect();
-        faces.sort_by_key(|face| (std::cmp::Reverse(face.count_ones()), *face));
-        for face in faces {
-            let span = face.count_ones() as usize;
-            let part = Triangulation::new(span, parameters.resolution)?;
-            let corners = part.vertices();
-            for cell in part.cells() {
-                let mut numbers = [0; MOST];
-                for (number, &corner) in numbers.iter_mut().zip(&part.corners(&cell)[..span]) {
-                    let mut point = [0; MOST];
-                    let within = (0..parameters.outcomes).filter(|k| face >> k & 1 == 1);
-                    for (k, &x) in within.zip(&corners[corner as usize]) {
-                        point[k] = x;
-                    }
-                    *number = plays.number_of(&point) as u32;
-                }
-                pieces.push((face, numbers));
-            }
-        }
-        Ok(Grid { base_cells: base.cells(), base, plays, points, pieces })
-    }
-}
-
 impl SimplexRecalibrator {
     /// Starts with no outcomes.
     pub fn new(parameters: SimplexParameters) -> Result<Self> {
@@ -165,18 +132,25 @@ impl SimplexRecalibrator {
             return Err(Error::TooFew { what: "outcomes", least: 2, found: parameters.outcomes });
         }
         error::positive("prior", parameters.prior)?;
-        let grid = Arc::new(Grid::new(&parameters)?);
+        let base = Triangulation::new(parameters.outcomes, parameters.base_resolution)?;
+        let plays = PlayGrid::new(Triangulation::new(parameters.outcomes, parameters.resolution)?)?;
+        let grid = Arc::new(Grid { base_cells: base.cells(), base, plays });
         Ok(SimplexRecalibrator { parameters, grid, cells: BTreeMap::new(), steps: 0, regret: 0.0 })
     }
 
     /// Decides what to announce for the base forecast of step number `step`. Pure.
     pub fn plan(&self, base: &[f64], step: u64) -> Result<SimplexPlan> {
         let base = self.check_point(base)?;
-        let (mut location, mut piece) = (self.grid.plays.locate(&base).1, 0);
+        let (mut location, mut piece) = (self.grid.plays.triangulation().locate(&base).1, 0);
         let mut probabilities = base;
         if let Some(ledger) = self.cells.get(&self.base_cell(&base)) {
-            (piece, location) = self.search(ledger, &base);
-            probabilities = self.point(&location);
+            let (k, points) = (self.parameters.outcomes, self.grid.plays.points());
+            let push = |vertex: usize, j: usize| {
+                ledger.balances[vertex * k + j] + self.parameters.prior * (base[j] - points[vertex][j])
+            };
+            let scale = (1.0 + ledger.count as f64).sqrt();
+            (piece, location) = self.grid.plays.search(ledger.piece, scale, push).unwrap_or((0, location));
+            probabilities = self.grid.plays.point(&location);
         }
         if self.parameters.randomised {
             let mut left = random::uniform(self.parameters.seed, step, 0);
@@ -187,7 +161,7 @@ impl SimplexRecalibrator {
             let drawn = drawn.unwrap_or(0);
             location =
                 Location { vertices: [location.vertices[drawn], 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] };
-            probabilities = self.point(&location);
+            probabilities = self.grid.plays.point(&location);
         }
         Ok(SimplexPlan { base, probabilities, location, piece })
     }
@@ -202,9 +176,9 @@ impl SimplexRecalibrator {
         let base = self.check_point(&plan.base[..k])?;
         let p = self.check_point(&plan.probabilities[..k])?;
         self.check_point_weights(&plan.location)?;
-        let piece = plan.piece.min(self.grid.pieces.len() as u32 - 1);
+        let piece = plan.piece.min(self.grid.plays.pieces() - 1);
         let key = self.base_cell(&base);
-        let length = self.grid.points.len() * k;
+        let length = self.grid.plays.points().len() * k;
         let ledger =
             self.cells.entry(key).or_insert_with(|| Ledger { balances: vec![0.0; length], count: 0, piece });
         for j in 0..k {
@@ -245,7 +219,7 @@ impl SimplexRecalibrator {
 
     /// Σ_c √(V K n_c² (2 + κ)/n_c) / T: what the calibration error can be at most, unless plays are drawn or outcomes late.
     pub fn calibration_bound(&self) -> f64 {
-        let numbers = (self.grid.points.len() * self.parameters.outcomes) as f64;
+        let numbers = (self.grid.plays.points().len() * self.parameters.outcomes) as f64;
         let owed = |l: &Ledger| (numbers * (2.0 + self.parameters.prior) * l.count as f64).sqrt();
         self.cells.values().map(owed).sum::<f64>() / self.steps.max(1) as f64
     }
@@ -270,68 +244,6 @@ impl SimplexRecalibrator {
         self.grid.base_cells.binary_search(&cell).unwrap_or(0) as u32
     }
 
-    fn point(&self, location: &Location) -> [f64; MOST] {
-        let mut point = [0.0; MOST];
-        for (&vertex, weight) in location.vertices.iter().zip(location.weights) {
-            for (p, v) in point.iter_mut().zip(self.grid.points[vertex as usize]) {
-                *p += weight * v;
-            }
-        }
-        point
-    }
-
-    /// A play that no corner pushes away from: the first that is found, from the last play's piece on.
-    fn search(&self, ledger: &Ledger, base: &[f64; MOST]) -> (u32, Location) {
-        /// How far a weight may be below 0, and the largest push outside of the face, in units of the balances.
-        const TOLERANCE: f64 = 1e-12;
-        let count = self.grid.pieces.len() as u32;
-        let (mut best, mut least) = ((ledger.piece, self.grid.plays.locate(base).1), f64::INFINITY);
-        for piece in std::iter::once(ledger.piece).chain(0..count) {
-            let Some((violation, location)) = self.try_piece(ledger, base, piece) else { continue };
-            if violation < least {
-                (best, least) = ((piece, location), violation);
-            }
-            if violation <= TOLERANCE {
-                break;
-            }
-        }
-        best
-    }
-
-    /// Solves for the weights at which all outcomes of the piece's face are pushed alike; None where there is no one solution.
-    fn try_piece(&self, ledger: &Ledger, base: &[f64; MOST], piece: u32) -> Option<(f64, Location)> {
-        let (face, vertices) = self.grid.pieces[piece as usize];
-        let (k, span) = (self.parameters.outcomes, face.count_ones() as usize);
-        let push = |corner: usize, j: usize| {
-            let vertex = vertices[corner] as usize;
-            ledger.balances[vertex * k + j] + self.parameters.prior * (base[j] - self.grid.points[vertex][j])
-        };
-        let first = face.trailing_zeros() as usize;
-        let mut system = [[0.0; MOST + 1]; MOST];
-        system[0][..span].fill(1.0);
-        system[0][MOST] = 1.0;
-        let others = (first + 1..k).filter(|j| face >> j & 1 == 1);
-        for (row, j) in others.enumerate() {
-            for corner in 0..span {
-                system[row + 1][corner] = push(corner, j) - push(corner, first);
-            }
-        }
-        let mut weights = eliminate(&mut system, span)?;
-        let mut violation = weights.iter().fold(0.0, |worst: f64, &w| worst.max(-w));
-        if violation > 1.0 {
-            return None;
-        }
-        let total: f64 = weights.iter().map(|w| w.max(0.0)).sum();
-        weights.iter_mut().for_each(|w| *w = (w.max(0.0) / total).min(1.0));
-        // Outcomes outside of the face must not pull harder than those in it.
-        let pull = |j: usize| (0..span).map(|corner| weights[corner] * push(corner, j)).sum::<f64>();
-        let here = pull(first);
-        for j in (0..k).filter(|j| face >> j & 1 == 0) {
-            violation = violation.max((pull(j) - here) / (1.0 + ledger.count as f64).sqrt());
-        }
-        Some((violation, Location { vertices, weights }))
-    }
-
     fn check_point(&self, point: &[f64]) -> Result<[f64; MOST]> {
         let k = self.parameters.outcomes;
         if point.len() != k {
@@ -351,7 +263,7 @@ impl SimplexRecalibrator {
     }
 
     fn check_point_weights(&self, location: &Location) -> Result<()> {
-        let count = self.grid.points.len();
+        let count = self.grid.plays.points().len();
         for (&vertex, weight) in location.vertices.iter().zip(location.weights) {
             error::probability("weight of a corner", weight)?;
             if vertex as usize >= count {
@@ -370,29 +282,6 @@ impl SimplexRecalibrator {
     }
 }
 
-/// Gaussian elimination with row pivoting; the right-hand side is the last column.
-fn eliminate(system: &mut [[f64; MOST + 1]; MOST], size: usize) -> Option<[f64; MOST]> {
-    for k in 0..size {
-        let pivot = (k..size).max_by(|&a, &b| system[a][k].abs().total_cmp(&system[b][k].abs()))?;
-        if system[pivot][k].abs() < 1e-290 {
-            return None;
-        }
-        system.swap(k, pivot);
-        for row in k + 1..size {
-            let factor = system[row][k] / system[k][k];
-            for column in k..=MOST {
-                system[row][column] -= factor * system[k][column];
-            }
-        }
-    }
-    let mut x = [0.0; MOST];
-    for k in (0..size).rev() {
-        let known: f64 = (k + 1..size).map(|l| system[k][l] * x[l]).sum();
-        x[k] = (system[k][MOST] - known) / system[k][k];
-    }
-    x.iter().all(|w| w.is_finite()).then_some(x)
-}
-
 /// The saved form.
 #[derive(Serialize, Deserialize)]
 struct State {
@@ -408,9 +297,8 @@ impl TryFrom<State> for SimplexRecalibrator {
         let k = state.parameters.outcomes;
         let grid = &recalibrator.grid;
         for (cell, ledger) in &state.cells {
-            let known =
-                (*cell as usize) < grid.base_cells.len() && (ledger.piece as usize) < grid.pieces.len();
-            let size = ledger.balances.len() == grid.points.len() * k;
+            let known = (*cell as usize) < grid.base_cells.len() && ledger.piece < grid.plays.pieces();
+            let size = ledger.balances.len() == grid.plays.points().len() * k;
             if !known || !size || ledger.count == 0 {
                 return Err(
                     SnapshotError::Invalid { field: "cells", rule: "of the parameters' shape" }.into()
