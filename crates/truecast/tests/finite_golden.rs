@@ -1,5 +1,7 @@
 //! `finite` against an independent implementation (`golden/finite.py`).
 
+#![allow(clippy::unwrap_used, reason = "a test's own data")]
+
 use std::path::Path;
 
 use serde_json::Value;

@@ -1,6 +1,8 @@
 //! Laws of `finite`: planning is pure, the map starts as the identity, saved states resume bit for bit and are validated, bad input is
 //! refused by name.
 
+#![allow(clippy::unwrap_used, reason = "a test's own data")]
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -10,6 +12,7 @@ use truecast::finite::{
     Scaling, ScalingFamily, ScalingParameters, SimplexParameters, SimplexRecalibrator, Triangulation,
 };
 use truecast::random::uniform;
+use truecast::score::{brier, log_score};
 use truecast::subroutine::{Approachability, LedgerRule, Play};
 
 fn p_to_p<S: truecast::subroutine::Subroutine>(randomised: bool) -> PToP<S> {
@@ -67,7 +70,7 @@ fn numbers(value: &Value, path: String, into: &mut Vec<String>) {
     match value {
         Value::Number(_) => into.push(path),
         Value::Array(list) => {
-            list.iter().enumerate().for_each(|(k, v)| numbers(v, format!("{path}/{k}"), into))
+            list.iter().enumerate().for_each(|(k, v)| numbers(v, format!("{path}/{k}"), into));
         }
         Value::Object(map) => map.iter().for_each(|(k, v)| numbers(v, format!("{path}/{k}"), into)),
         _ => (),
@@ -202,7 +205,63 @@ fn bad_parameters_and_plans_are_refused_by_name() {
     let (what, rule) = ("sum of the probabilities", "1, within 1e-9");
     let refused = Error::OutOfRange { what, rule, value: 0.75 };
     assert_eq!(simplex.recalibrate(&[0.25, 0.25, 0.25]).unwrap_err(), refused);
+    assert_eq!(brier::of_outcome(&[0.25, 0.25, 0.25], 0).unwrap_err(), refused);
+    assert_eq!(log_score::of_outcome(&[0.25, 0.25, 0.25], 0).unwrap_err(), refused);
     let (what, rule) = ("outcome", "less than the number of outcomes");
     let refused = Error::OutOfRange { what, rule, value: 3.0 };
     assert_eq!(simplex.observe(&[0.5, 0.25, 0.25], 3).unwrap_err(), refused);
+    assert_eq!(brier::of_outcome(&[0.5, 0.25, 0.25], 3).unwrap_err(), refused);
+}
+
+/// Well-formed and false: what is owed at a vertex does not sum to zero, a piece or a cell that does not exist, more events than outcomes,
+/// coefficients outside of their limits, a curvature that is no sum of squares.
+#[test]
+fn inconsistent_states_are_refused() {
+    fn refuses<R: Serialize + DeserializeOwned>(of: &R, path: &str, value: f64, rule: &str) {
+        let mut saved = serde_json::to_value(of).unwrap();
+        *saved.pointer_mut(path).unwrap() =
+            if value.fract() == 0.0 { Value::from(value as i64) } else { Value::from(value) };
+        let refused = serde_json::from_value::<R>(saved).err().map(|e| e.to_string());
+        assert!(refused.as_ref().is_some_and(|e| e.contains(rule)), "{path} = {value}: {refused:?}");
+    }
+    let mut simplex = SimplexRecalibrator::new(SimplexParameters::default()).unwrap();
+    simplex.observe(&[0.5, 0.3, 0.2], 1).unwrap();
+    refuses(&simplex, "/cells/0/1/balances/0", 0.7, "zero in sum at every vertex");
+    refuses(&simplex, "/cells/0/1/piece", 100_000.0, "of the parameters' shape");
+    refuses(&simplex, "/cells/0/0", 16.0, "of the parameters' shape");
+    refuses(&simplex, "/cells/0/1/count", 0.0, "of the parameters' shape");
+    refuses(&simplex, "/parameters/outcomes", 7.0, "outcomes must be at most 4");
+    let mut running = Calibeating::new(2).unwrap();
+    running.observe(0.2, true).unwrap();
+    refuses(&running, "/cells/0/1", 2.0, "at most as many events as outcomes");
+    let mut platt = scaling(ScalingFamily::Platt);
+    platt.observe(0.2, true).unwrap();
+    refuses(&platt, "/theta/0", -0.5, "within the limits");
+    refuses(&platt, "/theta/2", 0.5, "within the limits");
+    refuses(&platt, "/curvature/0/0", 3.5, "symmetric and positive definite");
+    refuses(&platt, "/curvature/0/1", 0.5, "symmetric and positive definite");
+    refuses(&platt, "/growth", -1.5, "growth must be zero or more");
+    let mut cells = p_to_p::<LedgerRule>(false);
+    cells.observe(0.2, true).unwrap();
+    refuses(&cells, "/cells/0/1/11", -1.0, "a count of steps");
+    refuses(&cells, "/parameters/cells", 9.0, "as many as the parameters say");
+}
+
+/// Plans that wait: settled backwards, every outcome is booked once, against what was announced for it.
+#[test]
+fn outcomes_may_come_late_and_in_any_order() {
+    let mut recalibrator = p_to_p::<Approachability>(true);
+    let mut simplex = SimplexRecalibrator::new(SimplexParameters::default()).unwrap();
+    let plans: Vec<_> = (0..50).map(|t| recalibrator.plan(uniform(3, t, 0), t).unwrap()).collect();
+    let wide: Vec<_> = (0..50).map(|t| simplex.plan(&[0.2, 0.3, 0.5], t).unwrap()).collect();
+    let mut regret = 0.0;
+    for (t, (plan, wide)) in plans.iter().zip(&wide).enumerate().rev() {
+        let o = f64::from(u8::from(t % 3 == 0));
+        recalibrator.settle(plan, t % 3 == 0).unwrap();
+        simplex.settle(wide, t % 3).unwrap();
+        regret += (plan.probability - o).powi(2) - (plan.base - o).powi(2);
+    }
+    assert_eq!((recalibrator.steps(), simplex.steps()), (50, 50));
+    assert!((recalibrator.regret() - regret).abs() < 1e-12);
+    assert!(simplex.regret().abs() < 1e-12, "only the base was announced");
 }

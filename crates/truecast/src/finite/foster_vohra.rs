@@ -101,7 +101,9 @@ impl<S: Subroutine> FosterVohra<S> {
     /// Books whether the event happened against the play that was announced for it.
     pub fn settle(&mut self, play: Play, happened: bool) -> Result<()> {
         check_play(&self.parameters.plays, play)?;
-        self.subroutine.settle(play, happened);
+        // As the grid rounds it, so that a restored state has the same bits.
+        let booked = Play::new(&self.parameters.plays, play.cell as usize, play.fraction);
+        self.subroutine.settle(booked, happened);
         self.steps += 1;
         Ok(())
     }
