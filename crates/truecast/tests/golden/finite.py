@@ -5,9 +5,8 @@
 - calibeating: running means by a dictionary of lists.
 - ledger: p-to-p over the ledger rule; roots by scanning all intervals from the last announcement outwards.
 - platt, beta: the second-order update with curvature by a fine scan of the allowed interval and projection by scipy's SLSQP.
-- simplex: three outcomes, one cell of the base; the announcement is checked, not computed: the file records, for a sequence of outcomes
-  and given announcements, nothing that depends on which of several solutions is taken. It holds weights of random points instead,
-  from solving for each of all cells.
+- locations: corners and weights in the triangulated simplex, as the mean over a uniform threshold of "floor, plus one where the fraction is
+  larger". (The simplex recalibrator's play may be one of several fixed points; its tests check the defining property instead.)
 
 The scan leaves the least curvature 1e-10 off and SLSQP a projection 1e-8 off: platt and beta agree to 1e-7, the others to 1e-9.
 """
@@ -47,7 +46,6 @@ def ledger(cells, n, prior):
             q = p
         else:
             here = np.interp(last[c], v, s)
-            i = min(int(np.searchsorted(v, last[c], side="right")) - 1, n - 1)
             roots = []
             for k in range(n):
                 if s[k] * s[k + 1] <= 0 and s[k] != s[k + 1]:
@@ -60,7 +58,6 @@ def ledger(cells, n, prior):
                 q = max(left) if left else 0.0
             else:
                 q = last[c]
-            del i
         i = min(int(np.searchsorted(v, q, side="right")) - 1, n - 1)
         a = (q - v[i]) / (v[i + 1] - v[i])
         balance[c, i] += (1 - a) * (o - q)
