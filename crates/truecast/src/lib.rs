@@ -27,6 +27,7 @@
 //!   published algorithm over any binary [`subroutine`].
 //! - [`Stream`] keeps what was announced until its outcome comes: late, in batches, in any order, or never. It saves to bytes and
 //!   resumes bit for bit.
+//! - [`finite`] recalibrates probabilities of events and of a few outcomes, in place of whole distributions.
 //! - [`score`] has proper scores, [`monitor`] running measurements and the [`monitor::Certificate`].
 //!
 //! # Two verbs
@@ -47,6 +48,7 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod finite;
 pub mod forecast;
 pub mod grid;
 pub mod monitor;

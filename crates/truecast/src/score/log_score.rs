@@ -12,6 +12,7 @@
 
 use crate::error::{self, Error, Result};
 use crate::forecast::Forecast;
+use crate::score::brier;
 
 /// −ln of the density at the outcome.
 ///
@@ -25,4 +26,17 @@ use crate::forecast::Forecast;
 pub fn evaluate<F: Forecast + ?Sized>(forecast: &F, y: f64) -> Result<f64> {
     error::finite("outcome", y)?;
     forecast.ln_density(y).map(|ln| -ln).ok_or(Error::NoDensity { outcome: y })
+}
+
+/// −ln of the probability of the outcome that came, counted from 0, among K; +∞ where it was called impossible.
+///
+/// ```
+/// use truecast::score::log_score;
+///
+/// assert_eq!(log_score::of_outcome(&[0.5, 0.5], 1)?, std::f64::consts::LN_2);
+/// # Ok::<(), truecast::Error>(())
+/// ```
+pub fn of_outcome(probabilities: &[f64], outcome: usize) -> Result<f64> {
+    brier::check_outcome(probabilities, outcome)?;
+    Ok(-libm::log(probabilities[outcome]))
 }

@@ -3,10 +3,10 @@
 //! | score | file | of | units |
 //! |---|---|---|---|
 //! | [`crps`] | `crps.rs` | the whole distribution; ensembles; quantiles | the outcome's |
-//! | [`log_score`] | `log_score.rs` | the density at the outcome | nats |
+//! | [`log_score`] | `log_score.rs` | the density at the outcome, or its probability among K | nats |
 //! | [`pinball`] | `pinball.rs` | one quantile | the outcome's |
 //! | [`interval`] | `interval.rs` | central intervals: Winkler's score and the weighted interval score | the outcome's |
-//! | [`brier`] | `brier.rs` | the probability of one event | none |
+//! | [`brier`] | `brier.rs` | the probability of one event, or of K outcomes | none |
 //!
 //! Arguments come as (forecast, outcome, parameters). `evaluate` takes a [`Forecast`](crate::Forecast), the functions
 //! named `of_…` take what users hold in its place. A NaN or infinite outcome is an error, never a score.
