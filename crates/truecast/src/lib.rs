@@ -27,6 +27,7 @@
 //!   published algorithm over any binary [`subroutine`].
 //! - [`Stream`] keeps what was announced until its outcome comes: late, in batches, in any order, or never. It saves to bytes and
 //!   resumes bit for bit.
+//! - [`decision`] has losses, their expected values under a forecast and the actions that minimise them.
 //! - [`score`] has proper scores, [`monitor`] running measurements and the [`monitor::Certificate`].
 //!
 //! # Two verbs
@@ -44,6 +45,7 @@
 //! It does not forecast, does no I/O, starts no threads, reads no clock. Failures are typed [`Error`]s, never numbers: a non-finite
 //! outcome is refused, and a missing one is simply not resolved. The guarantees and their limits are in `docs/theory.md`.
 
+pub mod decision;
 pub mod error;
 pub mod forecast;
 pub mod grid;

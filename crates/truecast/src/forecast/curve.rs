@@ -175,6 +175,49 @@ impl ProbitCurve {
         }
         score
     }
+
+    /// E[(c − Y)⁺] = ∫ Φ(s) below `c`, each piece in closed form.
+    pub fn shortfall(&self, c: f64) -> f64 {
+        let (first, last) = (self.first(), self.last());
+        let tail = |z: f64| {
+            if self.lower_spread > 0.0 { self.lower_spread * normal::integral_of_cdf(z) } else { 0.0 }
+        };
+        if c <= first.y {
+            return tail(self.probit_left(c));
+        }
+        let end = Knot { y: c, z: self.probit_left(c) };
+        let mut sum = tail(first.z);
+        for pair in self.knots.windows(2).take_while(|pair| pair[0].y < c) {
+            sum += area_of_cdf(pair[0], if pair[1].y < c { pair[1] } else { end });
+        }
+        if c > last.y {
+            // Beyond a bounded end the CDF is 1.
+            sum += if self.upper_spread > 0.0 { area_of_cdf(last, end) } else { c - last.y };
+        }
+        sum
+    }
+
+    /// E[(Y − c)⁺] = ∫ Φ(−s) above `c`: the shortfall of the mirrored curve.
+    pub fn excess(&self, c: f64) -> f64 {
+        let mirror = |k: Knot| Knot { y: -k.y, z: -k.z };
+        let (first, last) = (self.first(), self.last());
+        let tail = |z: f64| {
+            if self.upper_spread > 0.0 { self.upper_spread * normal::integral_of_cdf(-z) } else { 0.0 }
+        };
+        if c >= last.y {
+            return tail(self.probit(c));
+        }
+        let end = Knot { y: c, z: self.probit(c) };
+        let mut sum = tail(last.z);
+        for pair in self.knots.windows(2).rev().take_while(|pair| pair[1].y > c) {
+            sum += area_of_cdf(mirror(pair[1]), mirror(if pair[0].y > c { pair[0] } else { end }));
+        }
+        if c < first.y {
+            sum +=
+                if self.lower_spread > 0.0 { area_of_cdf(mirror(first), mirror(end)) } else { first.y - c };
+        }
+        sum
+    }
 }
 
 /// The probit score at `y` beyond an outer knot.
@@ -225,20 +268,39 @@ fn squared_cdf(a: Knot, b: Knot) -> f64 {
         let area = normal::integral_of_squared_cdf(b.z) - normal::integral_of_squared_cdf(a.z);
         return length * (area / rise);
     }
-    // The difference of antiderivatives would cancel; five Gauss-Legendre points are exact to rounding on so short a piece.
+    0.5 * length
+        * gauss(|x| {
+            let p = normal::cdf(a.z + rise * 0.5 * (1.0 + x));
+            p * p
+        })
+}
+
+/// ∫ Φ(s(y)) dy over one linear piece.
+fn area_of_cdf(a: Knot, b: Knot) -> f64 {
+    let (length, rise) = (b.y - a.y, b.z - a.z);
+    if length <= 0.0 {
+        return 0.0;
+    }
+    if rise == f64::INFINITY {
+        return length; // as in `squared_cdf`
+    }
+    if rise > 0.05 {
+        return length * ((normal::integral_of_cdf(b.z) - normal::integral_of_cdf(a.z)) / rise);
+    }
+    0.5 * length * gauss(|x| normal::cdf(a.z + rise * 0.5 * (1.0 + x)))
+}
+
+/// ∫ from −1 to 1 on pieces so short that a difference of antiderivatives would cancel; there five Gauss-Legendre points
+/// are exact to rounding.
+fn gauss(f: impl Fn(f64) -> f64) -> f64 {
     const HALF_GAUSS: [(f64, f64); 3] = [
         (0.0, 0.568_888_888_888_888_9),
         (0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
         (0.906_179_845_938_664, 0.236_926_885_056_189_1),
     ];
-    let squared = |x: f64| {
-        let p = normal::cdf(a.z + rise * 0.5 * (1.0 + x));
-        p * p
-    };
-    let sum = HALF_GAUSS.iter().fold(0.0, |sum, &(x, weight)| {
-        sum + weight * if x == 0.0 { squared(0.0) } else { squared(x) + squared(-x) }
-    });
-    0.5 * length * sum
+    HALF_GAUSS
+        .iter()
+        .fold(0.0, |sum, &(x, weight)| sum + weight * if x == 0.0 { f(0.0) } else { f(x) + f(-x) })
 }
 
 #[cfg(test)]
