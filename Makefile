@@ -25,6 +25,7 @@ golden: .venv ## make the golden values again from their independent implementat
 	.venv/bin/python crates/truecast/tests/golden/make_ledger.py
 	.venv/bin/python crates/truecast/tests/golden/forecasts.py
 	.venv/bin/python crates/truecast/tests/golden/scores.py
+	.venv/bin/python crates/truecast/tests/golden/decisions.py
 
 .venv:
 	python3 -m venv .venv
