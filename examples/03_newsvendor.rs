@@ -49,6 +49,11 @@ impl Books {
     }
 }
 
+/// A standard normal draw, the same in every run.
+fn draw(day: u64) -> f64 {
+    normal::quantile(random::uniform(SEED, day, 0).max(1e-16))
+}
+
 fn main() -> Result<()> {
     let seller = Newsvendor::new(8.0, 2.0)?;
     let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
@@ -56,7 +61,7 @@ fn main() -> Result<()> {
     for day in 0..DAYS {
         let rhythm = 100.0 + 20.0 * libm::sin(std::f64::consts::TAU * day as f64 / 7.0);
         let spread = if (day / 250) % 4 == 3 { 30.0 } else { 15.0 };
-        let demand = rhythm + spread * normal::quantile(random::open_unit(random::uniform(SEED, day, 0)));
+        let demand = rhythm + spread * draw(day);
 
         let forecast = Gaussian::new(rhythm, 5.0)?;
         let (ticket, recalibrated) = stream.issue(forecast)?;

@@ -178,45 +178,17 @@ impl ProbitCurve {
 
     /// E[(c − Y)⁺] = ∫ Φ(s) below `c`, each piece in closed form.
     pub fn shortfall(&self, c: f64) -> f64 {
-        let (first, last) = (self.first(), self.last());
-        let tail = |z: f64| {
-            if self.lower_spread > 0.0 { self.lower_spread * normal::integral_of_cdf(z) } else { 0.0 }
-        };
-        if c <= first.y {
-            return tail(self.probit_left(c));
-        }
         let end = Knot { y: c, z: self.probit_left(c) };
-        let mut sum = tail(first.z);
-        for pair in self.knots.windows(2).take_while(|pair| pair[0].y < c) {
-            sum += area_of_cdf(pair[0], if pair[1].y < c { pair[1] } else { end });
-        }
-        if c > last.y {
-            // Beyond a bounded end the CDF is 1.
-            sum += if self.upper_spread > 0.0 { area_of_cdf(last, end) } else { c - last.y };
-        }
-        sum
+        let below = self.knots.iter().copied().take_while(|knot| knot.y < c);
+        area_below(below, end, self.lower_spread)
     }
 
     /// E[(Y − c)⁺] = ∫ Φ(−s) above `c`: the shortfall of the mirrored curve.
     pub fn excess(&self, c: f64) -> f64 {
         let mirror = |k: Knot| Knot { y: -k.y, z: -k.z };
-        let (first, last) = (self.first(), self.last());
-        let tail = |z: f64| {
-            if self.upper_spread > 0.0 { self.upper_spread * normal::integral_of_cdf(-z) } else { 0.0 }
-        };
-        if c >= last.y {
-            return tail(self.probit(c));
-        }
-        let end = Knot { y: c, z: self.probit(c) };
-        let mut sum = tail(last.z);
-        for pair in self.knots.windows(2).rev().take_while(|pair| pair[1].y > c) {
-            sum += area_of_cdf(mirror(pair[1]), mirror(if pair[0].y > c { pair[0] } else { end }));
-        }
-        if c < first.y {
-            sum +=
-                if self.lower_spread > 0.0 { area_of_cdf(mirror(first), mirror(end)) } else { first.y - c };
-        }
-        sum
+        let end = mirror(Knot { y: c, z: self.probit(c) });
+        let above = self.knots.iter().rev().copied().take_while(|knot| knot.y > c).map(mirror);
+        area_below(above, end, self.upper_spread)
     }
 }
 
@@ -275,19 +247,36 @@ fn squared_cdf(a: Knot, b: Knot) -> f64 {
         })
 }
 
-/// ∫ Φ(s(y)) dy over one linear piece.
-fn area_of_cdf(a: Knot, b: Knot) -> f64 {
+/// ∫ Φ(s(y)) dy below `end`, over the curve through `knots`, all of which lie below it; `tail` is the spread below the first of
+/// them.
+fn area_below(knots: impl Iterator<Item = Knot>, end: Knot, tail: f64) -> f64 {
+    let mut sum = 0.0;
+    let mut before: Option<(Knot, f64)> = None;
+    for knot in knots.chain(std::iter::once(end)) {
+        // Beyond a bounded end the score is infinite: the CDF is 1 above it, and 0 below.
+        let integral = if knot.z.is_finite() { normal::integral_of_cdf(knot.z) } else { 0.0 };
+        sum += match before {
+            None if tail > 0.0 => tail * integral,
+            None => 0.0,
+            Some((last, at_last)) => area_of_cdf(last, knot, at_last, integral),
+        };
+        before = Some((knot, integral));
+    }
+    sum
+}
+
+/// ∫ Φ(s(y)) dy over one linear piece, given ∫ Φ up to its ends' scores.
+fn area_of_cdf(a: Knot, b: Knot, at_a: f64, at_b: f64) -> f64 {
     let (length, rise) = (b.y - a.y, b.z - a.z);
     if length <= 0.0 {
-        return 0.0;
+        0.0
+    } else if rise == f64::INFINITY {
+        length // as in `squared_cdf`
+    } else if rise > 0.05 {
+        length * ((at_b - at_a) / rise)
+    } else {
+        0.5 * length * gauss(|x| normal::cdf(a.z + rise * 0.5 * (1.0 + x)))
     }
-    if rise == f64::INFINITY {
-        return length; // as in `squared_cdf`
-    }
-    if rise > 0.05 {
-        return length * ((normal::integral_of_cdf(b.z) - normal::integral_of_cdf(a.z)) / rise);
-    }
-    0.5 * length * gauss(|x| normal::cdf(a.z + rise * 0.5 * (1.0 + x)))
 }
 
 /// ∫ from −1 to 1 on pieces so short that a difference of antiderivatives would cancel; there five Gauss-Legendre points
