@@ -84,6 +84,10 @@ fn main() -> Result<()> {
         "\nRecalibration saves {saved:.1} % of the cost; {possible:.1} % is possible for one who knows the truth."
     );
 
+    println!(
+        "Its promises are cautious: while demand changes its character, the guard keeps far-out demand possible."
+    );
+
     println!("\nMarkov's inequality for lost sales on the forecaster's word:\n{}", raw.monitor);
     println!("\nand on the calibrated one:\n{}", calibrated.monitor);
     Ok(())

@@ -1,5 +1,7 @@
 //! Expected losses and best actions against mpmath (`golden/decisions.py`), brute force and first principles.
 
+#![expect(clippy::unwrap_used, reason = "a test's own data")]
+
 use std::path::Path;
 
 use proptest::prelude::*;

@@ -1,12 +1,12 @@
 //! The generalised Markov inequality on streams: an overconfident base breaks it, the calibrated forecasts obey it.
 
-use truecast::decision::{Newsvendor, expected_loss};
+#![expect(clippy::unwrap_used, reason = "a test's own data")]
+
+use truecast::decision::{Loss, Newsvendor, expected_loss};
 use truecast::monitor::{DEFAULT_RATIOS, MarkovMonitor};
 use truecast::{Error, Forecast, Gaussian, LedgerRecalibrator, Stream, normal, random};
 use truecast_testkit::adversary::{Adversary, IntervalStepper};
 use truecast_testkit::streams::Scenario;
-
-use truecast::decision::Loss;
 
 const STEPS: usize = 10_000;
 

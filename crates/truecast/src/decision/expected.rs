@@ -14,7 +14,7 @@
 //!
 //! Relative error about 1e-10, of the mean absolute loss where it changes sign. A loss whose panels have not died out at the
 //! end has no expectation, or one that cannot be told from none: [`Error::NoExpectation`]. (For a squared loss and a
-//! Student-t this is ν ≤ 2.06; for an absolute one, ν ≤ 1.03.) A forecast of your own with heavy tails should
+//! Student-t this refuses ν below about 2.1, for an absolute one below 1.04.) A forecast of your own with heavy tails should
 //! bring its own [`Forecast::at_probit`]: the default cannot see past the quantile at 1 − 1e-16.
 //!
 //! Cost: one pass over the curve's knots per corner; else 17 evaluations per panel, some 20 panels and one per kink.

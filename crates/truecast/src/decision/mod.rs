@@ -27,6 +27,11 @@
 //! | `action.rs` | the action of least expected loss, from a list or an interval |
 //! | `newsvendor.rs` | how much to order, what it will cost, and what recalibration is worth |
 //!
+//! **Tails.** Calibration is a statement about quantiles, and so are orders, medians and cost/loss decisions. A mean also asks
+//! how far the last per mille reaches, which no calibration controls. On a stream that changes, the coverage guard at times moves the
+//! quantiles at 0.001 and 0.999 far out, and expected costs rise with them: estimates then err on the side that Markov's
+//! inequality allows. Prefer bounded losses, or a base on a bounded support, where estimates must be tight.
+//!
 //! Values are in the loss's own units. A loss that is infinite in expectation is an error
 //! ([`NoExpectation`](crate::Error::NoExpectation)), never a number.
 

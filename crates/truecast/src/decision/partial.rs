@@ -7,7 +7,7 @@
 //! by integration by parts. Quadrature is split at c, at the forecast's kinks and at quantiles out to 1e-16, and goes on in
 //! panels that grow fourfold. A tail F ~ |y|^(−a) makes each panel 4^(1 − a) of the one before it: what is left is estimated
 //! as a geometric series from the last two, and the search ends when that is below 1e-11 of the whole. Where the axis ends
-//! first, the expectation is infinite (a ≤ 1) or too slow to tell from it (a below about 1.03), and this is an error.
+//! first, the expectation is infinite (a ≤ 1) or too slow to tell from it (a below about 1.04), and this is an error.
 //!
 //! Relative error about 1e-10. Cost: some 20 panels of 17 evaluations for light tails, at most 600 for the heaviest.
 
