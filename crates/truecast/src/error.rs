@@ -104,6 +104,12 @@ pub enum Error {
         /// The outcome at which the density was asked for.
         outcome: f64,
     },
+    /// An expected value that is infinite, or whose tails fall too slowly for it to be computed.
+    #[error("{what} is infinite under this forecast, or its tails fall too slowly for it to be computed")]
+    NoExpectation {
+        /// The expected value, in words.
+        what: &'static str,
+    },
     /// A ticket that this stream never gave out.
     #[error("{ticket} was never issued by this stream")]
     UnknownTicket {

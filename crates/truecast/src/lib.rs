@@ -28,6 +28,7 @@
 //! - [`Stream`] keeps what was announced until its outcome comes: late, in batches, in any order, or never. It saves to bytes and
 //!   resumes bit for bit.
 //! - [`finite`] recalibrates probabilities of events and of a few outcomes, in place of whole distributions.
+//! - [`decision`] has losses, their expected values under a forecast and the actions that minimise them.
 //! - [`score`] has proper scores, [`monitor`] running measurements and the [`monitor::Certificate`].
 //!
 //! # Two verbs
@@ -47,6 +48,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod decision;
 pub mod error;
 pub mod finite;
 pub mod forecast;

@@ -47,6 +47,30 @@ pub fn ln_cdf(z: f64) -> f64 {
     }
 }
 
+/// ∫ from −∞ to z of Φ(s) ds = z Φ(z) + φ(z): the expected shortfall E[(z − Y)⁺] of a standard normal Y.
+///
+/// In the lower tail the two terms cancel to φ(z)/z². There the integral is φ(x)(1 − x m), x = −z, with Mills' ratio
+/// m = 1/(x + k) and k = 1/(x + 2/(x + 3/(x + …))), so that 1 − x m = k m has only positive terms. Relative error below
+/// 2e-14 for every z.
+#[inline]
+pub fn integral_of_cdf(z: f64) -> f64 {
+    if z > -3.0 { z * cdf(z) + density(z) } else { far_integral_of_cdf(-z) }
+}
+
+fn far_integral_of_cdf(x: f64) -> f64 {
+    if x > 40.0 {
+        return 0.0; // φ(40) is below the smallest f64
+    }
+    // n terms leave about exp(−1.6 x √n): so many reach rounding, 75 at x = 3.
+    let terms = 8 + (600.0 / (x * x)) as u32;
+    let mut tail = x;
+    for k in (2..=terms).rev() {
+        tail = x + f64::from(k) / tail;
+    }
+    let k = 1.0 / tail;
+    density(x) * k / (x + k)
+}
+
 /// Φ(−x)/φ(x) for x ≥ 30 by its continued fraction, 1/(x + 1/(x + 2/(x + 3/(x + …)))): eight terms are exact there.
 fn mills_of_lower_tail(x: f64) -> f64 {
     let mut tail = x;

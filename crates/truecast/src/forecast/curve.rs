@@ -175,6 +175,21 @@ impl ProbitCurve {
         }
         score
     }
+
+    /// E[(c − Y)⁺] = ∫ Φ(s) below `c`, each piece in closed form.
+    pub fn shortfall(&self, c: f64) -> f64 {
+        let end = Knot { y: c, z: self.probit_left(c) };
+        let below = self.knots.iter().copied().take_while(|knot| knot.y < c);
+        area_below(below, end, self.lower_spread)
+    }
+
+    /// E[(Y − c)⁺] = ∫ Φ(−s) above `c`: the shortfall of the mirrored curve.
+    pub fn excess(&self, c: f64) -> f64 {
+        let mirror = |k: Knot| Knot { y: -k.y, z: -k.z };
+        let end = mirror(Knot { y: c, z: self.probit(c) });
+        let above = self.knots.iter().rev().copied().take_while(|knot| knot.y > c).map(mirror);
+        area_below(above, end, self.upper_spread)
+    }
 }
 
 /// The probit score at `y` beyond an outer knot.
@@ -225,20 +240,56 @@ fn squared_cdf(a: Knot, b: Knot) -> f64 {
         let area = normal::integral_of_squared_cdf(b.z) - normal::integral_of_squared_cdf(a.z);
         return length * (area / rise);
     }
-    // The difference of antiderivatives would cancel; five Gauss-Legendre points are exact to rounding on so short a piece.
+    0.5 * length
+        * gauss(|x| {
+            let p = normal::cdf(a.z + rise * 0.5 * (1.0 + x));
+            p * p
+        })
+}
+
+/// ∫ Φ(s(y)) dy below `end`, over the curve through `knots`, all of which lie below it; `tail` is the spread below the first of
+/// them.
+fn area_below(knots: impl Iterator<Item = Knot>, end: Knot, tail: f64) -> f64 {
+    let mut sum = 0.0;
+    let mut before: Option<(Knot, f64)> = None;
+    for knot in knots.chain(std::iter::once(end)) {
+        // Beyond a bounded end the score is infinite: the CDF is 1 above it, and 0 below.
+        let integral = if knot.z.is_finite() { normal::integral_of_cdf(knot.z) } else { 0.0 };
+        sum += match before {
+            None if tail > 0.0 => tail * integral,
+            None => 0.0,
+            Some((last, at_last)) => area_of_cdf(last, knot, at_last, integral),
+        };
+        before = Some((knot, integral));
+    }
+    sum
+}
+
+/// ∫ Φ(s(y)) dy over one linear piece, given ∫ Φ up to its ends' scores.
+fn area_of_cdf(a: Knot, b: Knot, at_a: f64, at_b: f64) -> f64 {
+    let (length, rise) = (b.y - a.y, b.z - a.z);
+    if length <= 0.0 {
+        0.0
+    } else if rise == f64::INFINITY {
+        length // as in `squared_cdf`
+    } else if rise > 0.05 {
+        length * ((at_b - at_a) / rise)
+    } else {
+        0.5 * length * gauss(|x| normal::cdf(a.z + rise * 0.5 * (1.0 + x)))
+    }
+}
+
+/// ∫ from −1 to 1 on pieces so short that a difference of antiderivatives would cancel; there five Gauss-Legendre points
+/// are exact to rounding.
+fn gauss(f: impl Fn(f64) -> f64) -> f64 {
     const HALF_GAUSS: [(f64, f64); 3] = [
         (0.0, 0.568_888_888_888_888_9),
         (0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
         (0.906_179_845_938_664, 0.236_926_885_056_189_1),
     ];
-    let squared = |x: f64| {
-        let p = normal::cdf(a.z + rise * 0.5 * (1.0 + x));
-        p * p
-    };
-    let sum = HALF_GAUSS.iter().fold(0.0, |sum, &(x, weight)| {
-        sum + weight * if x == 0.0 { squared(0.0) } else { squared(x) + squared(-x) }
-    });
-    0.5 * length * sum
+    HALF_GAUSS
+        .iter()
+        .fold(0.0, |sum, &(x, weight)| sum + weight * if x == 0.0 { f(0.0) } else { f(x) + f(-x) })
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 //! | [`ThresholdCalibration`] | `threshold.rs` | the paper's ρ_T(y, p) and C_T(y) at one y |
 //! | [`Sharpness`] | `sharpness.rs` | how wide are the intervals |
 //! | [`Regret`] | `regret.rs` | CRPS of the calibrated forecasts against that of the base |
+//! | [`MarkovMonitor`] | `markov.rs` | how often do losses exceed r times their estimates, against 1/r |
 //! | [`Certificate`] | `certificate.rs` | what the ledgers owe, and can owe at most |
 //! | [`Scoreboard`] | `scoreboard.rs` | all of these, raw and calibrated side by side |
 //!
@@ -22,6 +23,7 @@
 mod calibration_score;
 mod certificate;
 mod coverage;
+mod markov;
 mod pit;
 mod quantile_error;
 mod regret;
@@ -33,6 +35,7 @@ mod threshold;
 pub use calibration_score::CalibrationScore;
 pub use certificate::{Certificate, LedgerCertificate};
 pub use coverage::{Coverage, DEFAULT_COVERAGES};
+pub use markov::{DEFAULT_RATIOS, MarkovMonitor};
 pub use pit::PitHistogram;
 pub use quantile_error::QuantileError;
 pub use regret::Regret;

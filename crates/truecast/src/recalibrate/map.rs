@@ -134,6 +134,11 @@ impl Map {
     }
 
     fn invert_ledgers(&self, score: f64) -> f64 {
+        self.invert_ledgers_by(score, |j| self.score(j))
+    }
+
+    /// The same with r_j from a table.
+    fn invert_ledgers_by(&self, score: f64, at: impl Fn(usize) -> f64) -> f64 {
         let levels = self.levels.probits();
         let p = normal::cdf(score);
         // The clipping of r_j moves only levels that lie beyond SMALLEST, so compare clipped probabilities.
@@ -149,10 +154,10 @@ impl Map {
                 j => levels[j - 1],
             },
             MapShape::Probit => match next {
-                0 => levels[0] + (score - self.score(0)) / self.lower_slope(),
-                j if j == levels.len() => levels[j - 1] + (score - self.score(j - 1)) / self.upper_slope(),
+                0 => levels[0] + (score - at(0)) / self.lower_slope(),
+                j if j == levels.len() => levels[j - 1] + (score - at(j - 1)) / self.upper_slope(),
                 j => {
-                    let (low, high) = (self.score(j - 1), self.score(j));
+                    let (low, high) = (at(j - 1), at(j));
                     // p̂_j ≥ p > p̂_{j−1}; where they differ by rounding alone, the upper level is the answer.
                     let fraction =
                         if high > low { ((score - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
@@ -190,14 +195,21 @@ impl Map {
         if self.shape == MapShape::Step {
             return None;
         }
-        let both = |z: f64| [self.probit_left(z), self.probit(z)].map(|t| Knot { y: z, z: t });
-        let mut knots: Vec<Knot> = self.levels.probits().iter().flat_map(|&z| both(z)).collect();
+        // R_t of a level is r_j, bit for bit; a quantile costs more than all the rest of a knot, so each is taken once.
+        let scores: Vec<f64> = (0..self.announced.len()).map(|j| self.score(j)).collect();
+        let both = |z: f64, score: f64| {
+            let limits = match &self.guard {
+                None => [score, score],
+                Some(guard) => [guard.apply_left(score), guard.apply(score)],
+            };
+            limits.map(|t| Knot { y: z, z: t })
+        };
+        let levels = self.levels.probits().iter().zip(&scores);
+        let mut knots: Vec<Knot> = levels.flat_map(|(&z, &score)| both(z, score)).collect();
         if let Some(guard) = &self.guard {
             // The limits are taken at the guard's own scores: R_t of an inverse may round to the wrong side of a jump.
-            knots.extend(guard.scores().iter().flat_map(|&score| {
-                let z = self.invert_ledgers(score);
-                [guard.apply_left(score), guard.apply(score)].map(|t| Knot { y: z, z: t })
-            }));
+            let place = |score: f64| self.invert_ledgers_by(score, |j| scores[j]);
+            knots.extend(guard.scores().iter().flat_map(|&score| both(place(score), score)));
         }
         Knot::arrange(&mut knots);
         Some((knots, 1.0 / self.lower_slope(), 1.0 / self.upper_slope()))
