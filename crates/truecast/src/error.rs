@@ -130,6 +130,14 @@ pub enum Error {
         /// Levels of the plan.
         found: usize,
     },
+    /// A method that is not known by this name.
+    #[error(
+        "{name:?} is not a method; there are ledger, approachability, internal-regret, defensive, running-mean, tophat, isotonic, aci, dtaci, sf-ogd, saocp and pid"
+    )]
+    UnknownMethod {
+        /// The name that was given.
+        name: String,
+    },
     /// A saved state could not be loaded.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),

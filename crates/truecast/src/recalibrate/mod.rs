@@ -17,6 +17,7 @@
 //! | `parameters.rs`, `plan.rs` | what goes in, and what is announced at one step |
 //! | `lanes.rs` | passes over the levels that vectorise |
 
+mod any_recalibrator;
 pub mod comparator;
 mod guard;
 mod isotonic;
@@ -24,6 +25,7 @@ mod lanes;
 mod ledger_recalibrator;
 mod ledgers;
 mod map;
+mod method;
 mod paper;
 mod parameters;
 mod plan;
@@ -31,11 +33,13 @@ mod trust;
 
 use std::fmt::Debug;
 
+pub use any_recalibrator::AnyRecalibrator;
 pub use guard::{Guard, Knots};
 pub use isotonic::project as isotonic_projection;
 pub use ledger_recalibrator::LedgerRecalibrator;
 pub use ledgers::Ledgers;
 pub use map::{Map, MapShape};
+pub use method::{Family, Method};
 pub use paper::{
     AlgorithmOne, AlgorithmOneParameters, AlgorithmOneReport, ClaimedBound, IsotonicRegression,
     IsotonicRegressionParameters, Tophat, WithoutCovariates, WithoutCovariatesParameters,

@@ -1,0 +1,206 @@
+//! Every method by its name, for command lines, bindings and comparisons.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::any_recalibrator::AnyRecalibrator;
+use super::comparator::QuantileRecalibrator;
+use super::paper::{
+    AlgorithmOne, AlgorithmOneParameters, IsotonicRegression, IsotonicRegressionParameters, Tophat,
+};
+use super::{LedgerRecalibrator, MapShape, Parameters};
+use crate::error::{Error, Result};
+use crate::grid::{Levels, Plays};
+use crate::subroutine::Subroutine;
+
+/// Whose method it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// Truecast's own.
+    Ours,
+    /// Algorithm 1 of the paper over one of its subroutines.
+    Paper,
+    /// What the paper compares itself with: made for independent, identically distributed data.
+    Baseline,
+    /// A conformal method for one quantile, run at all guarded quantiles with monotone repair.
+    Comparator,
+}
+
+/// A method of recalibration.
+///
+/// | name | family | what holds on every stream |
+/// |---|---|---|
+/// | `ledger` | ours | calibrated levels, no regret in CRPS at the levels, quantiles within a √T budget |
+/// | `approachability`, `internal-regret` | paper | calibrated levels, in expectation over its coins |
+/// | `defensive` | paper | calibrated levels, against smooth tests |
+/// | `running-mean`, `tophat`, `isotonic` | baseline | nothing; calibrated if PITs are independent and identically distributed |
+/// | `aci`, `dtaci`, `sf-ogd`, `saocp`, `pid` | comparator | each quantile's coverage, by itself; nothing about accuracy |
+///
+/// ```
+/// use truecast::recalibrate::Method;
+///
+/// let method: Method = "sf-ogd".parse()?;
+/// assert_eq!(method, Method::SfOgd);
+/// let recalibrator = method.build(7)?;
+/// assert!("sfogd".parse::<Method>().is_err());
+/// # Ok::<(), truecast::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Method {
+    /// The ledger recalibrator, the default.
+    Ledger,
+    /// Algorithm 1 by Blackwell approachability.
+    Approachability,
+    /// Algorithm 1 by internal-regret minimisation.
+    InternalRegret,
+    /// Algorithm 1 by defensive forecasting.
+    Defensive,
+    /// Algorithm 1 by running means.
+    RunningMean,
+    /// Calibrated regression by tophat density estimation.
+    Tophat,
+    /// Calibrated regression by isotonic regression.
+    Isotonic,
+    /// Adaptive conformal inference.
+    Aci,
+    /// Adaptive conformal inference over several step sizes.
+    #[serde(rename = "dtaci")]
+    DtAci,
+    /// Scale-free online gradient descent.
+    SfOgd,
+    /// Strongly adaptive online conformal prediction.
+    Saocp,
+    /// Conformal control, proportional and integral.
+    Pid,
+}
+
+impl Method {
+    /// Every method, in the order of the table.
+    pub const ALL: [Method; 12] = [
+        Method::Ledger,
+        Method::Approachability,
+        Method::InternalRegret,
+        Method::Defensive,
+        Method::RunningMean,
+        Method::Tophat,
+        Method::Isotonic,
+        Method::Aci,
+        Method::DtAci,
+        Method::SfOgd,
+        Method::Saocp,
+        Method::Pid,
+    ];
+
+    /// The name that people choose it by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Ledger => "ledger",
+            Method::Approachability => "approachability",
+            Method::InternalRegret => "internal-regret",
+            Method::Defensive => "defensive",
+            Method::RunningMean => "running-mean",
+            Method::Tophat => "tophat",
+            Method::Isotonic => "isotonic",
+            Method::Aci => "aci",
+            Method::DtAci => "dtaci",
+            Method::SfOgd => "sf-ogd",
+            Method::Saocp => "saocp",
+            Method::Pid => "pid",
+        }
+    }
+
+    /// Whose method it is.
+    pub fn family(self) -> Family {
+        match self {
+            Method::Ledger => Family::Ours,
+            Method::Approachability | Method::InternalRegret | Method::Defensive => Family::Paper,
+            Method::RunningMean | Method::Tophat | Method::Isotonic => Family::Baseline,
+            Method::Aci | Method::DtAci | Method::SfOgd | Method::Saocp | Method::Pid => Family::Comparator,
+        }
+    }
+
+    /// A recalibrator at the method's defaults. Deterministic subroutines get the default levels and a continuous map,
+    /// randomised ones the paper's setting at N = 20.
+    pub fn build(self, seed: u64) -> Result<AnyRecalibrator> {
+        let continuous = || AlgorithmOneParameters {
+            levels: Levels::default(),
+            plays: Plays::default(),
+            randomised: false,
+            shape: MapShape::Probit,
+            seed,
+        };
+        let isotonic =
+            || IsotonicRegression::new(IsotonicRegressionParameters { seed, ..Default::default() });
+        Ok(match self {
+            Method::Ledger => AnyRecalibrator::Ledger(Box::new(LedgerRecalibrator::new(
+                Parameters::builder().seed(seed).build()?,
+            ))),
+            Method::Approachability | Method::InternalRegret => return self.build_paper(20, seed),
+            Method::Defensive => AnyRecalibrator::Defensive(over(continuous())?),
+            Method::RunningMean => AnyRecalibrator::RunningMean(over(continuous())?),
+            Method::Tophat => AnyRecalibrator::Tophat(Box::new(Tophat::new(20, seed)?)),
+            Method::Isotonic => AnyRecalibrator::Isotonic(Box::new(isotonic()?)),
+            Method::Aci => AnyRecalibrator::Aci(Box::new(QuantileRecalibrator::new(Default::default())?)),
+            Method::DtAci => AnyRecalibrator::DtAci(Box::new(QuantileRecalibrator::new(Default::default())?)),
+            Method::SfOgd => AnyRecalibrator::SfOgd(Box::new(QuantileRecalibrator::new(Default::default())?)),
+            Method::Saocp => AnyRecalibrator::Saocp(Box::new(QuantileRecalibrator::new(Default::default())?)),
+            Method::Pid => AnyRecalibrator::Pid(Box::new(QuantileRecalibrator::new(Default::default())?)),
+        })
+    }
+
+    /// The method in the paper's setting: levels j/N and plays i/N, randomised, a step function; the ledger with one uniform
+    /// ledger and nothing else. Methods that have no such setting are built as they are.
+    pub fn build_paper(self, resolution: usize, seed: u64) -> Result<AnyRecalibrator> {
+        let paper =
+            || Ok::<_, Error>(AlgorithmOneParameters { seed, ..AlgorithmOneParameters::paper(resolution)? });
+        Ok(match self {
+            Method::Ledger => AnyRecalibrator::Ledger(Box::new(LedgerRecalibrator::new(
+                Parameters::paper(resolution)?.seed(seed).build()?,
+            ))),
+            Method::Approachability => AnyRecalibrator::Approachability(over(paper()?)?),
+            Method::InternalRegret => AnyRecalibrator::InternalRegret(over(paper()?)?),
+            Method::Defensive => AnyRecalibrator::Defensive(over(paper()?)?),
+            Method::RunningMean => AnyRecalibrator::RunningMean(over(paper()?)?),
+            _ => return self.build(seed),
+        })
+    }
+}
+
+/// Algorithm 1 over a subroutine at its defaults.
+fn over<S: Subroutine>(parameters: AlgorithmOneParameters) -> Result<Box<AlgorithmOne<S>>> {
+    Ok(Box::new(AlgorithmOne::new(parameters, S::Options::default())?))
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Method::ALL.into_iter().find(|method| method.name() == name);
+        found.ok_or_else(|| Error::UnknownMethod { name: name.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_has_a_name_that_leads_back_to_it() {
+        for method in Method::ALL {
+            assert_eq!(method.name().parse(), Ok(method));
+            let json = serde_json::to_string(&method).unwrap();
+            assert_eq!(json, format!("\"{method}\""));
+        }
+        assert_eq!("Ledger".parse::<Method>(), Err(Error::UnknownMethod { name: "Ledger".to_string() }));
+    }
+}

@@ -1,0 +1,115 @@
+//! Every method on every stream: accuracy, coverage and cost, in one table per stream.
+//!
+//! ```text
+//! cargo run --release -p truecast-experiments --bin methods > experiments/methods.md
+//! ```
+//!
+//! Seeded: everything but the times repeats. Means over [`SEEDS`] seeds; ± is the standard error over them.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a table is printed, inputs are its own"
+)]
+
+mod measure;
+
+use measure::{Measurement, Summary};
+use truecast::recalibrate::comparator::{QuantileRecalibrator, QuantileRule};
+use truecast::recalibrate::{AnyRecalibrator, Method};
+use truecast_testkit::adversary::IntervalStepper;
+use truecast_testkit::streams::{Scenario, Step};
+
+const SEEDS: u64 = 5;
+const STEPS: usize = 20_000;
+
+fn main() {
+    println!("# Every method on every stream\n");
+    println!("    cargo run --release -p truecast-experiments --bin methods > experiments/methods.md\n");
+    println!(
+        "CRPS change is against the base forecast; *off* is the largest distance of any of 27 quantiles from its nominal frequency; \
+         *rolling* is the mean distance of the 80 % interval's coverage from 80 % over windows of 500 steps. Means over {SEEDS} seeds, \
+         ± the standard error. Quantile methods may put a quantile at the end of the line, and CRPS then grows with where the line ends: here at {REACH} standard \
+         deviations. \
+         Times are for a step that is predicted and observed, on a shared machine: compare them within the table.\n"
+    );
+    let streams = [
+        Scenario::TwiceTooWide,
+        Scenario::TenTimesTooWide,
+        Scenario::FourTimesTooNarrow,
+        Scenario::Perfect,
+        Scenario::Regimes,
+        Scenario::Heteroscedastic,
+        Scenario::Drift,
+        Scenario::HeavyTails,
+        Scenario::Volatility,
+    ];
+    for scenario in streams {
+        table(scenario.name(), |method, seed| follow(build(method, seed), &scenario.stream(STEPS, seed)));
+    }
+    table("scale jump: the 1,000 steps after outcomes triple their scale", |method, seed| {
+        let steps = Scenario::ScaleJump.stream(STEPS, seed);
+        let mut measurement = Measurement::new(build(method, seed));
+        steps[..STEPS / 2].iter().for_each(|step| measurement.learn(step));
+        steps[STEPS / 2..STEPS / 2 + 1_000].iter().for_each(|step| measurement.step(step));
+        measurement.summary()
+    });
+    table(
+        "interval adversary: 3,000 outcomes just outside of the 80 % interval, within ±4",
+        |method, seed| {
+            let mut adversary = IntervalStepper::new(0.8, 4.0, seed);
+            let mut measurement = Measurement::new(build(method, seed));
+            (0..3_000).for_each(|_| measurement.step_against(&mut adversary));
+            measurement.summary()
+        },
+    );
+    for steps in [200, 1_500] {
+        let name = format!(
+            "the authors' experiment: N(0, 2²) forecasts of N(0, 1) outcomes, N = 20, {steps} steps, paper preset"
+        );
+        table(&name, |method, seed| {
+            follow(method.build_paper(20, seed).unwrap(), &Scenario::TwiceTooWide.stream(steps, seed))
+        });
+    }
+}
+
+/// How far out, in standard deviations of the base, a comparator's whole line ends here. Its CRPS grows with this; its coverage on
+/// these streams does not depend on it.
+const REACH: f64 = 50.0;
+
+fn build(method: Method, seed: u64) -> AnyRecalibrator {
+    fn within_reach<R: QuantileRule>() -> Box<QuantileRecalibrator<R>> {
+        Box::new(QuantileRecalibrator::with_reach(R::Options::default(), REACH).unwrap())
+    }
+    match method {
+        Method::Aci => AnyRecalibrator::Aci(within_reach()),
+        Method::DtAci => AnyRecalibrator::DtAci(within_reach()),
+        Method::SfOgd => AnyRecalibrator::SfOgd(within_reach()),
+        Method::Saocp => AnyRecalibrator::Saocp(within_reach()),
+        Method::Pid => AnyRecalibrator::Pid(within_reach()),
+        _ => method.build(seed).unwrap(),
+    }
+}
+
+fn follow(recalibrator: AnyRecalibrator, steps: &[Step]) -> Summary {
+    let mut measurement = Measurement::new(recalibrator);
+    steps.iter().for_each(|step| measurement.step(step));
+    measurement.summary()
+}
+
+/// One table: every method, means over the seeds.
+fn table(name: &str, run: impl Fn(Method, u64) -> Summary) {
+    eprintln!("{name} …");
+    println!("## {name}\n");
+    println!("| method | CRPS change % | 50 % | 80 % | 98 % | off % | rolling % | calibration score | ns |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (k, method) in Method::ALL.into_iter().enumerate() {
+        let runs: Vec<Summary> = (0..SEEDS).map(|seed| run(method, seed)).collect();
+        if k == 0 {
+            println!("{}", measure::row("base", &runs, Summary::base));
+        }
+        println!("{}", measure::row(method.name(), &runs, |run| run.calibrated()));
+    }
+    println!();
+}
