@@ -17,7 +17,8 @@ mod measure;
 
 use measure::{Measurement, Summary};
 use truecast::recalibrate::comparator::{QuantileRecalibrator, QuantileRule};
-use truecast::recalibrate::{AnyRecalibrator, Method};
+use truecast::recalibrate::{AnyRecalibrator, Family, Method};
+use truecast::{LedgerRecalibrator, Parameters};
 use truecast_testkit::adversary::IntervalStepper;
 use truecast_testkit::streams::{Scenario, Step};
 
@@ -46,11 +47,11 @@ fn main() {
         Scenario::Volatility,
     ];
     for scenario in streams {
-        table(scenario.name(), |method, seed| follow(build(method, seed), &scenario.stream(STEPS, seed)));
+        table(scenario.name(), |method, seed| follow(method.build(seed), &scenario.stream(STEPS, seed)));
     }
     table("scale jump: the 1,000 steps after outcomes triple their scale", |method, seed| {
         let steps = Scenario::ScaleJump.stream(STEPS, seed);
-        let mut measurement = Measurement::new(build(method, seed));
+        let mut measurement = Measurement::new(method.build(seed));
         steps[..STEPS / 2].iter().for_each(|step| measurement.learn(step));
         steps[STEPS / 2..STEPS / 2 + 1_000].iter().for_each(|step| measurement.step(step));
         measurement.summary()
@@ -59,7 +60,7 @@ fn main() {
         "interval adversary: 3,000 outcomes just outside of the 80 % interval, within ±4",
         |method, seed| {
             let mut adversary = IntervalStepper::new(0.8, 4.0, seed);
-            let mut measurement = Measurement::new(build(method, seed));
+            let mut measurement = Measurement::new(method.build(seed));
             (0..3_000).for_each(|_| measurement.step_against(&mut adversary));
             measurement.summary()
         },
@@ -69,7 +70,7 @@ fn main() {
             "the authors' experiment: N(0, 2²) forecasts of N(0, 1) outcomes, N = 20, {steps} steps, paper preset"
         );
         table(&name, |method, seed| {
-            follow(method.build_paper(20, seed).unwrap(), &Scenario::TwiceTooWide.stream(steps, seed))
+            follow(method.build_paper(seed), &Scenario::TwiceTooWide.stream(steps, seed))
         });
     }
 }
@@ -78,17 +79,52 @@ fn main() {
 /// these streams does not depend on it.
 const REACH: f64 = 50.0;
 
-fn build(method: Method, seed: u64) -> AnyRecalibrator {
-    fn within_reach<R: QuantileRule>() -> Box<QuantileRecalibrator<R>> {
-        Box::new(QuantileRecalibrator::with_reach(R::Options::default(), REACH).unwrap())
+/// What takes part: every method at its defaults, and ours with a short memory.
+#[derive(Clone, Copy)]
+enum Contestant {
+    Plain(Method),
+    ShortMemory(f64),
+}
+
+fn contestants() -> impl Iterator<Item = Contestant> {
+    let [first, rest @ ..] = Method::ALL;
+    [Contestant::Plain(first), Contestant::ShortMemory(200.0)].into_iter().chain(rest.map(Contestant::Plain))
+}
+
+impl Contestant {
+    fn name(self) -> String {
+        match self {
+            Contestant::Plain(method) => method.name().to_string(),
+            Contestant::ShortMemory(outcomes) => format!("ledger, half-life {outcomes}"),
+        }
     }
-    match method {
-        Method::Aci => AnyRecalibrator::Aci(within_reach()),
-        Method::DtAci => AnyRecalibrator::DtAci(within_reach()),
-        Method::SfOgd => AnyRecalibrator::SfOgd(within_reach()),
-        Method::Saocp => AnyRecalibrator::Saocp(within_reach()),
-        Method::Pid => AnyRecalibrator::Pid(within_reach()),
-        _ => method.build(seed).unwrap(),
+
+    fn build(self, seed: u64) -> AnyRecalibrator {
+        fn within_reach<R: QuantileRule>() -> Box<QuantileRecalibrator<R>> {
+            Box::new(QuantileRecalibrator::with_reach(R::Options::default(), REACH).unwrap())
+        }
+        match self {
+            Contestant::Plain(Method::Aci) => AnyRecalibrator::Aci(within_reach()),
+            Contestant::Plain(Method::DtAci) => AnyRecalibrator::DtAci(within_reach()),
+            Contestant::Plain(Method::SfOgd) => AnyRecalibrator::SfOgd(within_reach()),
+            Contestant::Plain(Method::Saocp) => AnyRecalibrator::Saocp(within_reach()),
+            Contestant::Plain(Method::Pid) => AnyRecalibrator::Pid(within_reach()),
+            Contestant::Plain(method) => method.build(seed).unwrap(),
+            Contestant::ShortMemory(outcomes) => {
+                let parameters = Parameters::builder().half_life(outcomes).seed(seed).build().unwrap();
+                AnyRecalibrator::Ledger(Box::new(LedgerRecalibrator::new(parameters)))
+            }
+        }
+    }
+
+    /// In the paper's setting, where there is one.
+    fn build_paper(self, seed: u64) -> AnyRecalibrator {
+        match self {
+            Contestant::Plain(method) if method.family() != Family::Comparator => {
+                method.build_paper(20, seed).unwrap()
+            }
+            _ => self.build(seed),
+        }
     }
 }
 
@@ -99,17 +135,17 @@ fn follow(recalibrator: AnyRecalibrator, steps: &[Step]) -> Summary {
 }
 
 /// One table: every method, means over the seeds.
-fn table(name: &str, run: impl Fn(Method, u64) -> Summary) {
+fn table(name: &str, run: impl Fn(Contestant, u64) -> Summary) {
     eprintln!("{name} …");
     println!("## {name}\n");
     println!("| method | CRPS change % | 50 % | 80 % | 98 % | off % | rolling % | calibration score | ns |");
     println!("|---|---|---|---|---|---|---|---|---|");
-    for (k, method) in Method::ALL.into_iter().enumerate() {
-        let runs: Vec<Summary> = (0..SEEDS).map(|seed| run(method, seed)).collect();
+    for (k, contestant) in contestants().enumerate() {
+        let runs: Vec<Summary> = (0..SEEDS).map(|seed| run(contestant, seed)).collect();
         if k == 0 {
             println!("{}", measure::row("base", &runs, Summary::base));
         }
-        println!("{}", measure::row(method.name(), &runs, |run| run.calibrated()));
+        println!("{}", measure::row(&contestant.name(), &runs, Summary::calibrated));
     }
     println!();
 }
