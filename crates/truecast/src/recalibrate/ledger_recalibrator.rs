@@ -10,7 +10,8 @@ use super::guard::GuardState;
 use super::lanes::{dot, padded, sum};
 use super::ledgers::LedgersState;
 use super::{
-    Groups, Guard, LedgerKind, Ledgers, Map, Parameters, Plan, Recalibrator, Scores, Trust, isotonic, trust,
+    Groups, Guard, LedgerKind, Ledgers, Map, Memories, Parameters, Plan, Recalibrator, Scores, Trust,
+    isotonic, trust,
 };
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::Forecast;
@@ -23,6 +24,7 @@ use crate::stream::Snapshot;
 pub struct LedgerRecalibrator {
     parameters: Parameters,
     ledgers: Ledgers,
+    memories: Option<Memories>,
     trust: Option<Trust>,
     guard: Option<Guard>,
     /// Per ledger, Σ_t trust · Σ_j w[(p−o)² − (u−o)²]: by convexity at least the mixture's regret.
@@ -50,6 +52,7 @@ impl LedgerRecalibrator {
     pub fn new(parameters: Parameters) -> Self {
         LedgerRecalibrator {
             ledgers: Ledgers::new(&parameters),
+            memories: parameters.memory.then(|| Memories::new(&parameters.levels)),
             trust: parameters.trust.then(Trust::default),
             guard: parameters.guard.then(Guard::default),
             mixed_regrets: vec![0.0; parameters.ledgers.len()],
@@ -68,6 +71,11 @@ impl LedgerRecalibrator {
         &self.ledgers
     }
 
+    /// The running means beside the ledgers, if they are on.
+    pub fn memories(&self) -> Option<&Memories> {
+        self.memories.as_ref()
+    }
+
     /// The trust in the ledgers, if it is on.
     pub fn trust(&self) -> Option<&Trust> {
         self.trust.as_ref()
@@ -80,7 +88,8 @@ impl LedgerRecalibrator {
 
     /// Measured error and regret per ledger, with their bounds. O(M N).
     pub fn certificate(&self) -> Certificate {
-        Certificate::new(&self.ledgers, self.trust.is_some().then_some(&self.mixed_regrets))
+        let mixes = self.trust.is_some() || self.memories.is_some();
+        Certificate::new(&self.ledgers, mixes.then_some(&self.mixed_regrets))
     }
 
     /// Refuses a plan that was made by a recalibrator of another shape.
@@ -98,11 +107,21 @@ impl LedgerRecalibrator {
         plan
     }
 
-    /// p̂: the plays mixed with the base's own probabilities.
+    /// q: the plays mixed with running means.
+    fn remembered<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
+        if let Some(memories) = &self.memories {
+            memories.mix(&plan.plays, &mut plan.means, &mut plan.mixed);
+        }
+        plan
+    }
+
+    /// p̂: what is followed, mixed with the base's own probabilities.
     fn trusted<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
         plan.trust = self.trust.map_or(1.0, |trust| trust.weight());
         let base = self.parameters.levels.probabilities();
-        trust::mix(plan.trust, &plan.plays, base, plan.map.announced_mut());
+        let Plan { plays, mixed, map, .. } = plan;
+        let followed = if mixed.is_empty() { &*plays } else { &*mixed };
+        trust::mix(plan.trust, followed, base, map.announced_mut());
         plan
     }
 
@@ -122,12 +141,19 @@ impl LedgerRecalibrator {
         plan
     }
 
-    /// Feeds trust and the mixed regrets with Σ_j w[(u−o)² − (p−o)²].
-    fn settle_trust(&mut self, plan: &Plan, z: f64) {
-        let Some(trust) = &mut self.trust else { return };
+    /// Feeds the memories, trust and the mixed regrets with Σ_j w[(u−o)² − (q−o)²].
+    fn settle_mixture(&mut self, plan: &Plan, z: f64) {
+        if self.trust.is_none() && self.memories.is_none() {
+            return;
+        }
         let (count, (levels, base)) = (self.ledgers.levels().count(), self.ledgers.padded_levels());
         let (gains, decay) = (&mut self.gains, self.ledgers.decay());
-        trust::gains(z, levels, base, &plan.plays, gains);
+        // Below every level, but not below the padding.
+        let z = z.max(f64::MIN);
+        if let Some(memories) = &mut self.memories {
+            memories.settle(z, levels, &plan.widths, &plan.plays, &plan.means);
+        }
+        trust::gains(z, levels, base, plan.followed(), gains);
         let (crps_gain, gain) = (dot(gains, &plan.widths), sum(gains));
         let rows = self.ledgers.kinds().iter().zip(plan.weights.chunks_exact(gains.len()));
         for (regret, (kind, weights)) in self.mixed_regrets.iter_mut().zip(rows) {
@@ -138,7 +164,9 @@ impl LedgerRecalibrator {
             };
             *regret = *regret * decay - plan.trust * ledger_gain;
         }
-        trust.settle(crps_gain, sum(&plan.widths), gain / count as f64);
+        if let Some(trust) = &mut self.trust {
+            trust.settle(crps_gain, sum(&plan.widths), gain / count as f64);
+        }
     }
 }
 
@@ -146,7 +174,12 @@ impl Recalibrator for LedgerRecalibrator {
     fn empty_plan(&self) -> Plan {
         let Parameters { levels, plays, shape, guard, ledgers, .. } = &self.parameters;
         let map = Map::identity(levels.clone(), *shape, *guard);
-        Plan::new(map, plays.intervals(), ledgers.len(), self.parameters.needs_widths())
+        let mut plan = Plan::new(map, plays.intervals(), ledgers.len(), self.parameters.needs_widths());
+        if self.parameters.memory {
+            plan.means = vec![0.0; Memories::room(levels.count())];
+            plan.mixed = vec![0.0; padded(levels.count())];
+        }
+        plan
     }
 
     fn plan(&self, forecast: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
@@ -161,7 +194,7 @@ impl Recalibrator for LedgerRecalibrator {
             forecast.widths(&self.parameters.levels, &mut plan.widths[..count]);
         }
         self.ledgers.weigh(forecast, groups, plan)?;
-        self.guarded(self.projected(self.trusted(self.played(plan))));
+        self.guarded(self.projected(self.trusted(self.remembered(self.played(plan)))));
         Ok(())
     }
 
@@ -175,7 +208,7 @@ impl Recalibrator for LedgerRecalibrator {
         if let (Some(guard), Some(knots)) = (&mut self.guard, plan.map.guard()) {
             guard.settle(knots, score);
         }
-        self.settle_trust(plan, z);
+        self.settle_mixture(plan, z);
         self.ledgers.settle(plan, z, self.parameters.randomised);
         Ok(Scores { base: z, calibrated })
     }
@@ -198,6 +231,7 @@ impl Recalibrator for LedgerRecalibrator {
 struct State {
     parameters: Parameters,
     ledgers: LedgersState,
+    memories: Option<Memories>,
     trust: Option<Trust>,
     guard: Option<GuardState>,
     mixed_regrets: Vec<f64>,
@@ -206,12 +240,16 @@ struct State {
 impl TryFrom<State> for LedgerRecalibrator {
     type Error = SnapshotError;
     fn try_from(state: State) -> Result<Self, SnapshotError> {
-        let State { parameters, ledgers, trust, guard, mixed_regrets } = state;
-        if trust.is_some() != parameters.trust || guard.is_some() != parameters.guard {
+        let State { parameters, ledgers, memories, trust, guard, mixed_regrets } = state;
+        let parts = [memories.is_some(), trust.is_some(), guard.is_some()];
+        if parts != [parameters.memory, parameters.trust, parameters.guard] {
             return Err(SnapshotError::Invalid {
-                field: "trust and guard",
+                field: "memories, trust and guard",
                 rule: "there as the parameters say",
             });
+        }
+        if let Some(memories) = &memories {
+            memories.validate(parameters.levels.count())?;
         }
         if let Some(trust) = &trust {
             trust.validate()?;
@@ -222,6 +260,7 @@ impl TryFrom<State> for LedgerRecalibrator {
         Ok(LedgerRecalibrator {
             ledgers: Ledgers::from_state(&parameters, ledgers)?,
             guard: guard.map(Guard::from_state).transpose()?,
+            memories,
             trust,
             mixed_regrets,
             gains: vec![0.0; padded(parameters.levels.count())],
@@ -235,6 +274,7 @@ impl From<LedgerRecalibrator> for State {
         State {
             ledgers: of.ledgers.state(),
             guard: of.guard.as_ref().map(Guard::state),
+            memories: of.memories,
             trust: of.trust,
             mixed_regrets: of.mixed_regrets,
             parameters: of.parameters,

@@ -1,13 +1,14 @@
 //! Recalibrators: from forecasts F_t and outcomes to calibrated forecasts G_t.
 //!
 //! ```text
-//! G_t = guard( isotonic( trust( ledgers.play ) ) ) ∘ F_t
+//! G_t = guard( isotonic( trust( memory( ledgers.play ) ) ) ) ∘ F_t
 //! ```
 //!
 //! | file | concept |
 //! |---|---|
 //! | `ledger_recalibrator.rs` | the default: all of the above in one visible line |
 //! | `ledgers/` | balances per level, play and promise; plays are roots of the balance |
+//! | `memory.rs` | running means of the outcomes, followed where they are more accurate |
 //! | `trust.rs` | how far to follow the ledgers away from the base |
 //! | `isotonic.rs` | probabilities of nested events must not cross |
 //! | `map.rs` | from probabilities at the levels to a whole distribution |
@@ -25,6 +26,7 @@ mod lanes;
 mod ledger_recalibrator;
 mod ledgers;
 mod map;
+mod memory;
 mod method;
 mod paper;
 mod parameters;
@@ -39,6 +41,7 @@ pub use isotonic::project as isotonic_projection;
 pub use ledger_recalibrator::LedgerRecalibrator;
 pub use ledgers::Ledgers;
 pub use map::{Map, MapShape};
+pub use memory::Memories;
 pub use method::{Family, Method};
 pub use paper::{
     AlgorithmOne, AlgorithmOneParameters, AlgorithmOneReport, ClaimedBound, IsotonicRegression,

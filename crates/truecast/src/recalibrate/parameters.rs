@@ -83,6 +83,7 @@ impl Groups {
 /// | `ledgers` | uniform, crps | the promises that are kept | at least one |
 /// | `prior` | 10 | observations for which the base's own probabilities count | ≥ 0 |
 /// | `half_life` | none | outcomes after which an old one counts half | > 0 |
+/// | `memory` | true | follow running means of the outcomes where they are more accurate than the ledgers | |
 /// | `trust` | true | mix with the base by what each would have lost | |
 /// | `guard` | true | keep the coverage of every quantile within a √n budget | |
 /// | `randomised` | false | round plays to the grid by a coin: calibration in the strict sense | |
@@ -105,6 +106,7 @@ pub struct Parameters {
     pub(crate) ledgers: Vec<LedgerKind>,
     pub(crate) prior: f64,
     pub(crate) half_life: Option<f64>,
+    pub(crate) memory: bool,
     pub(crate) trust: bool,
     pub(crate) guard: bool,
     pub(crate) randomised: bool,
@@ -121,6 +123,7 @@ impl Default for Parameters {
             ledgers,
             prior,
             half_life,
+            memory,
             trust,
             guard,
             randomised,
@@ -128,7 +131,7 @@ impl Default for Parameters {
             seed,
         } = ParametersBuilder::default();
         let (levels, plays) = (Arc::new(levels), Arc::new(plays));
-        Parameters { levels, plays, ledgers, prior, half_life, trust, guard, randomised, shape, seed }
+        Parameters { levels, plays, ledgers, prior, half_life, memory, trust, guard, randomised, shape, seed }
     }
 }
 
@@ -147,6 +150,7 @@ impl Parameters {
             ledgers: vec![LedgerKind::Uniform],
             prior: 0.0,
             half_life: None,
+            memory: false,
             trust: false,
             guard: false,
             randomised: true,
@@ -186,7 +190,7 @@ impl Parameters {
 
     /// True if any part needs the base forecast's widths.
     pub(crate) fn needs_widths(&self) -> bool {
-        self.trust || self.ledgers.contains(&LedgerKind::Crps)
+        self.memory || self.trust || self.ledgers.contains(&LedgerKind::Crps)
     }
 }
 
@@ -198,6 +202,7 @@ pub struct ParametersBuilder {
     ledgers: Vec<LedgerKind>,
     prior: f64,
     half_life: Option<f64>,
+    memory: bool,
     trust: bool,
     guard: bool,
     randomised: bool,
@@ -213,6 +218,7 @@ impl Default for ParametersBuilder {
             ledgers: vec![LedgerKind::Uniform, LedgerKind::Crps],
             prior: 10.0,
             half_life: None,
+            memory: true,
             trust: true,
             guard: true,
             randomised: false,
@@ -265,6 +271,12 @@ impl ParametersBuilder {
         self
     }
 
+    /// Whether to follow running means of the outcomes where they are more accurate than the ledgers.
+    pub fn memory(mut self, on: bool) -> Self {
+        self.memory = on;
+        self
+    }
+
     /// Whether to mix with the base by what each would have lost.
     pub fn trust(mut self, on: bool) -> Self {
         self.trust = on;
@@ -303,6 +315,7 @@ impl ParametersBuilder {
             ledgers,
             prior,
             half_life,
+            memory,
             trust,
             guard,
             randomised,
@@ -328,7 +341,19 @@ impl ParametersBuilder {
             error::positive("half-life", outcomes)?;
         }
         let (levels, plays) = (Arc::new(levels), Arc::new(plays));
-        Ok(Parameters { levels, plays, ledgers, prior, half_life, trust, guard, randomised, shape, seed })
+        Ok(Parameters {
+            levels,
+            plays,
+            ledgers,
+            prior,
+            half_life,
+            memory,
+            trust,
+            guard,
+            randomised,
+            shape,
+            seed,
+        })
     }
 }
 
@@ -341,10 +366,33 @@ impl TryFrom<ParametersBuilder> for Parameters {
 
 impl From<Parameters> for ParametersBuilder {
     fn from(of: Parameters) -> Self {
-        let Parameters { levels, plays, ledgers, prior, half_life, trust, guard, randomised, shape, seed } =
-            of;
+        let Parameters {
+            levels,
+            plays,
+            ledgers,
+            prior,
+            half_life,
+            memory,
+            trust,
+            guard,
+            randomised,
+            shape,
+            seed,
+        } = of;
         let (levels, plays) = ((*levels).clone(), (*plays).clone());
-        ParametersBuilder { levels, plays, ledgers, prior, half_life, trust, guard, randomised, shape, seed }
+        ParametersBuilder {
+            levels,
+            plays,
+            ledgers,
+            prior,
+            half_life,
+            memory,
+            trust,
+            guard,
+            randomised,
+            shape,
+            seed,
+        }
     }
 }
 

@@ -32,6 +32,9 @@ pub struct Plan {
     pub(crate) ratios: Vec<f64>,
     /// The base forecast's widths at the levels; empty where no part of the recalibrator uses them.
     pub(crate) widths: Vec<f64>,
+    /// What the memories said, a padded row each, and the mixture of the plays with them; empty without memories.
+    pub(crate) means: Vec<f64>,
+    pub(crate) mixed: Vec<f64>,
     /// A comparator's thresholds, each rule's own before they are sorted, ±∞ allowed; empty for all others.
     pub(crate) thresholds: Vec<f64>,
     /// The weight on the plays; 1 where there is no trust.
@@ -62,6 +65,8 @@ impl Plan {
             weights: vec![0.0; ledgers * levels],
             ratios: vec![0.0; ledgers * levels],
             widths: vec![0.0; if widths { levels } else { 0 }],
+            means: Vec::new(),
+            mixed: Vec::new(),
             thresholds: Vec::new(),
             trust: 1.0,
             map,
@@ -77,6 +82,11 @@ impl Plan {
     /// The map in force.
     pub fn map(&self) -> &Map {
         &self.map
+    }
+
+    /// What is mixed with the base: the plays, or their mixture with the memories.
+    pub(crate) fn followed(&self) -> &[f64] {
+        if self.mixed.is_empty() { &self.plays } else { &self.mixed }
     }
 
     /// The probabilities played at the levels, before trust and projection.
@@ -144,6 +154,8 @@ impl Plan {
             && self.widths.len() == empty.widths.len()
             && self.intervals == empty.intervals
             && self.thresholds.is_empty()
+            && self.means.len() == empty.means.len()
+            && self.mixed.len() == empty.mixed.len()
             && self.map.levels() == empty.map.levels();
         let unit = |values: &[f64]| values.iter().all(|p| (0.0..=1.0).contains(p));
         let sizes = |values: &[f64]| values.iter().all(|w| *w >= 0.0 && *w < LARGEST_WIDTH);
@@ -153,7 +165,8 @@ impl Plan {
                 rule: "of the recalibrator's shape",
             });
         }
-        if !unit(&self.plays) || !unit(&self.fractions) || !unit(&[self.trust]) {
+        let probabilities = [&self.plays, &self.fractions, &self.means, &self.mixed];
+        if !probabilities.into_iter().all(|values| unit(values)) || !unit(&[self.trust]) {
             return Err(SnapshotError::Invalid { field: "pending plan", rule: "made of probabilities" });
         }
         if !sizes(&self.weights) || !sizes(&self.ratios) || !sizes(&self.widths) {
@@ -163,8 +176,10 @@ impl Plan {
             });
         }
         let count = self.map.levels().count();
-        let padding = self.plays[count..].iter().chain(self.widths.get(count..).into_iter().flatten());
-        if !padding.copied().all(|entry| entry == 0.0) {
+        let rows = [&self.plays, &self.widths, &self.mixed].into_iter().map(Vec::as_slice);
+        let rows = rows.chain(self.means.chunks_exact(self.plays.len()));
+        let mut padding = rows.flat_map(|row| row.get(count..).unwrap_or_default());
+        if !padding.all(|entry| *entry == 0.0) {
             return Err(SnapshotError::Invalid { field: "pending plan", rule: "zero beyond its levels" });
         }
         if self.cells.iter().any(|&cell| cell >= self.intervals) {
