@@ -14,7 +14,8 @@
 //! **Play.** S(p) = Σ_v w_v(p) (L_v + κ(b − v)) is piecewise linear. Announce a p that no corner pushes away from:
 //! S_k(p) = max_j S_j(p) for all k with p_k > 0. Then ⟨S(p), o − p⟩ ≤ 0 for every outcome, which is the potential's proof. Such a p exists
 //! (Brouwer); `fixed_point.rs` finds it. ‖o − p‖² ≤ 2, and the prior's
-//! drift is 2κ⟨p − b, o − p⟩ ≤ κ‖o − b‖²/2 ≤ κ. **Randomised**: announce corner v with probability w_v; strict calibration, up to the mesh.
+//! drift is 2κ⟨p − b, o − p⟩ ≤ κ‖o − b‖²/2 ≤ κ. **Randomised**: announce corner v with probability w_v; strict
+//! calibration, up to the mesh in ℓ2 (in ℓ1 up to √(VK) meshes).
 //!
 //! Cost: one K × K solve where the last cell holds the play again, N^(K−1) of them and more at worst (fixed points are hard to find in
 //! general: hence K ≤ 4). Memory V·K numbers per cell of the base that was met. Sources: the paper, appendix "Low regret relative to

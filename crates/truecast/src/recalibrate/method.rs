@@ -34,10 +34,12 @@ pub enum Family {
 /// | name | family | what holds on every stream |
 /// |---|---|---|
 /// | `ledger` | ours | calibrated levels, no regret in CRPS at the levels, quantiles within a √T budget |
-/// | `approachability`, `internal-regret` | paper | calibrated levels, in expectation over its coins |
+/// | `approachability` | paper | calibrated levels, in expectation over its coins |
+/// | `internal-regret` | paper | the same at a rate that falls with T; at the default rate it is measured, not proven |
 /// | `defensive` | paper | calibrated levels, against smooth tests |
 /// | `running-mean`, `tophat`, `isotonic` | baseline | nothing; calibrated if PITs are independent and identically distributed |
-/// | `aci`, `dtaci`, `sf-ogd`, `saocp`, `pid` | comparator | each quantile's coverage, by itself; nothing about accuracy |
+/// | `aci`, `sf-ogd`, `pid` | comparator | each quantile's coverage before sorting (`sf-ogd`: bounded scores); nothing about CRPS |
+/// | `dtaci`, `saocp` | comparator | regret in pinball loss on intervals (`saocp`: bounded scores); no coverage |
 ///
 /// ```
 /// use truecast::recalibrate::Method;
