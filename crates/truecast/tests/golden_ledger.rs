@@ -43,6 +43,7 @@ struct Rows {
 struct Case {
     name: String,
     stream: String,
+    memory: bool,
     trust: bool,
     guard: bool,
     ledgers: Vec<String>,
@@ -61,6 +62,7 @@ struct Announced {
     plays: Vec<f64>,
     isotonic: Option<Vec<f64>>,
     isotonic_uniform: Option<Vec<f64>>,
+    memory_weights: Option<Vec<f64>>,
     trust_before: Option<f64>,
     trust_after: Option<f64>,
     p: Option<Vec<f64>>,
@@ -108,6 +110,7 @@ impl Case {
         }
         builder
             .prior(self.prior)
+            .memory(self.memory)
             .trust(self.trust)
             .guard(self.guard)
             .build()
@@ -200,6 +203,10 @@ impl Case {
 
     fn compare_settled(&self, expected: &Announced, core: &LedgerRecalibrator) {
         let at = format!("after outcome {}", expected.step);
+        assert_eq!(expected.memory_weights.is_some(), self.memory, "{} {at}", self.name);
+        if let Some(weights) = &expected.memory_weights {
+            self.compare("memory_weights", &at, core.memories().expect("memories are on").weights(), weights);
+        }
         if let Some(weight) = expected.trust_after {
             self.compare("trust_after", &at, &[core.trust().expect("trust is on").weight()], &[weight]);
         }
@@ -305,5 +312,5 @@ fn the_whole_pipeline() {
 
 #[test]
 fn no_case_is_left_out() {
-    assert_eq!(file().cases.len(), 12 + 3 + 2 + 1 + 1 + 1 + 4);
+    assert_eq!(file().cases.len(), 12 + 3 + 2 + 1 + 1 + 1 + 4 + 4);
 }

@@ -273,7 +273,8 @@ proptest! {
         let end = run(&parameters, &events, |settled| {
             let o = happened(&parameters, settled.z);
             let (p, trust) = (settled.plan.plays(), settled.plan.trust());
-            let mixture: Vec<f64> = p.iter().zip(&base).map(|(p, u)| trust * p + (1.0 - trust) * u).collect();
+            let followed = settled.plan.followed().iter().zip(&base);
+            let mixture: Vec<f64> = followed.map(|(q, u)| trust * q + (1.0 - trust) * u).collect();
             for (g, kind) in kinds.iter().enumerate() {
                 let w = weights(*kind, &parameters, settled.event);
                 let (sum, size) = regret(&w, p, &base, &o);

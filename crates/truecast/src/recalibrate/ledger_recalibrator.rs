@@ -30,8 +30,6 @@ pub struct LedgerRecalibrator {
     /// Per ledger, Σ_t trust · Σ_j w[(p−o)² − (u−o)²]: by convexity at least the mixture's regret.
     /// Discounted as the ledgers are.
     mixed_regrets: Vec<f64>,
-    /// Room for [`Trust::gains`]; carries nothing from one step to another.
-    gains: Vec<f64>,
 }
 
 /// Equal in all that is saved: room for intermediate results and padding do not count.
@@ -56,7 +54,6 @@ impl LedgerRecalibrator {
             trust: parameters.trust.then(Trust::default),
             guard: parameters.guard.then(Guard::default),
             mixed_regrets: vec![0.0; parameters.ledgers.len()],
-            gains: vec![0.0; padded(parameters.levels.count())],
             parameters,
         }
     }
@@ -110,7 +107,7 @@ impl LedgerRecalibrator {
     /// q: the plays mixed with running means.
     fn remembered<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
         if let Some(memories) = &self.memories {
-            memories.mix(&plan.plays, &mut plan.means, &mut plan.mixed);
+            memories.mix(&plan.plays, &mut plan.mixed);
         }
         plan
     }
@@ -146,16 +143,16 @@ impl LedgerRecalibrator {
         if self.trust.is_none() && self.memories.is_none() {
             return;
         }
-        let (count, (levels, base)) = (self.ledgers.levels().count(), self.ledgers.padded_levels());
-        let (gains, decay) = (&mut self.gains, self.ledgers.decay());
+        let (count, decay) = (self.ledgers.levels().count(), self.ledgers.decay());
+        let (levels, base, gains) = self.ledgers.padded_levels();
         // Below every level, but not below the padding.
         let z = z.max(f64::MIN);
         if let Some(memories) = &mut self.memories {
-            memories.settle(z, levels, &plan.widths, &plan.plays, &plan.means);
+            memories.settle(z, levels, &plan.widths, &plan.plays);
         }
-        trust::gains(z, levels, base, plan.followed(), gains);
+        trust::gains(z, levels, base, plan.followed_padded(), gains);
         let (crps_gain, gain) = (dot(gains, &plan.widths), sum(gains));
-        let rows = self.ledgers.kinds().iter().zip(plan.weights.chunks_exact(gains.len()));
+        let rows = self.parameters.ledgers.iter().zip(plan.weights.chunks_exact(gains.len()));
         for (regret, (kind, weights)) in self.mixed_regrets.iter_mut().zip(rows) {
             let ledger_gain = match kind {
                 LedgerKind::Crps => crps_gain,
@@ -176,7 +173,6 @@ impl Recalibrator for LedgerRecalibrator {
         let map = Map::identity(levels.clone(), *shape, *guard);
         let mut plan = Plan::new(map, plays.intervals(), ledgers.len(), self.parameters.needs_widths());
         if self.parameters.memory {
-            plan.means = vec![0.0; Memories::room(levels.count())];
             plan.mixed = vec![0.0; padded(levels.count())];
         }
         plan
@@ -263,7 +259,6 @@ impl TryFrom<State> for LedgerRecalibrator {
             memories,
             trust,
             mixed_regrets,
-            gains: vec![0.0; padded(parameters.levels.count())],
             parameters,
         })
     }

@@ -59,26 +59,21 @@ impl Memories {
         &self.weights
     }
 
-    /// How many numbers a plan keeps of the memories on `levels` levels.
-    pub(crate) fn room(levels: usize) -> usize {
-        (EXPERTS - 1) * padded(levels)
-    }
-
-    /// Mixes the plays with the means, and keeps the means that were announced.
-    pub(crate) fn mix(&self, plays: &[f64], means: &mut [f64], mixed: &mut [f64]) {
-        means.copy_from_slice(&self.means);
+    /// Mixes the plays with the means.
+    pub(crate) fn mix(&self, plays: &[f64], mixed: &mut [f64]) {
         scale(self.weights[0], plays, mixed);
-        for (mean, &weight) in means.chunks_exact(plays.len()).zip(&self.weights[1..]) {
+        for (mean, &weight) in self.means.chunks_exact(plays.len()).zip(&self.weights[1..]) {
             add(weight, mean, mixed);
         }
     }
 
-    /// Learns from one outcome with base probit score `z`; `means` are those that were announced.
-    pub(crate) fn settle(&mut self, z: f64, levels: &[f64], widths: &[f64], plays: &[f64], means: &[f64]) {
+    /// Learns from one outcome with base probit score `z`. The means are judged as they are now: for a late outcome they may know
+    /// more than when the forecast was issued, but never the outcome itself.
+    pub(crate) fn settle(&mut self, z: f64, levels: &[f64], widths: &[f64], plays: &[f64]) {
         self.largest = self.largest.max(sum(widths));
         let room = plays.len();
         if self.largest > 0.0 {
-            let experts = std::iter::once(plays).chain(means.chunks_exact(room));
+            let experts = std::iter::once(plays).chain(self.means.chunks_exact(room));
             for (weight, expert) in self.weights.iter_mut().zip(experts) {
                 *weight *= libm::exp(-RATE * (loss(z, levels, widths, expert) / self.largest));
             }
@@ -100,7 +95,8 @@ impl Memories {
         let counts = self.counts.iter().all(|n| *n >= PRIOR && n.is_finite());
         let largest = self.largest >= 0.0 && self.largest.is_finite();
         let total: f64 = self.weights.iter().sum();
-        let fits = self.means.len() == Memories::room(levels) && unit(&self.means) && unit(&self.weights);
+        let fits =
+            self.means.len() == (EXPERTS - 1) * padded(levels) && unit(&self.means) && unit(&self.weights);
         let padding =
             self.means.chunks_exact(padded(levels)).all(|row| row[levels..].iter().all(|p| *p == 0.0));
         if fits && padding && counts && largest && (total - 1.0).abs() < 1e-6 {

@@ -32,23 +32,13 @@ pub struct Plan {
     pub(crate) ratios: Vec<f64>,
     /// The base forecast's widths at the levels; empty where no part of the recalibrator uses them.
     pub(crate) widths: Vec<f64>,
-    /// What the memories said, a padded row each, and the mixture of the plays with them; empty without memories.
-    pub(crate) means: Vec<f64>,
+    /// The mixture of the plays with the memories; empty without memories.
     pub(crate) mixed: Vec<f64>,
     /// A comparator's thresholds, each rule's own before they are sorted, ±∞ allowed; empty for all others.
     pub(crate) thresholds: Vec<f64>,
     /// The weight on the plays; 1 where there is no trust.
     pub(crate) trust: f64,
     pub(crate) map: Map,
-    #[serde(skip)]
-    pub(crate) scratch: Scratch,
-}
-
-/// Room for intermediate results; carries nothing from one step to another.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Scratch {
-    pub(crate) low: Vec<f64>,
-    pub(crate) high: Vec<f64>,
 }
 
 impl Plan {
@@ -65,12 +55,10 @@ impl Plan {
             weights: vec![0.0; ledgers * levels],
             ratios: vec![0.0; ledgers * levels],
             widths: vec![0.0; if widths { levels } else { 0 }],
-            means: Vec::new(),
             mixed: Vec::new(),
             thresholds: Vec::new(),
             trust: 1.0,
             map,
-            scratch: Scratch::default(),
         }
     }
 
@@ -85,7 +73,11 @@ impl Plan {
     }
 
     /// What is mixed with the base: the plays, or their mixture with the memories.
-    pub(crate) fn followed(&self) -> &[f64] {
+    pub fn followed(&self) -> &[f64] {
+        &self.followed_padded()[..self.map.levels().count()]
+    }
+
+    pub(crate) fn followed_padded(&self) -> &[f64] {
         if self.mixed.is_empty() { &self.plays } else { &self.mixed }
     }
 
@@ -154,7 +146,6 @@ impl Plan {
             && self.widths.len() == empty.widths.len()
             && self.intervals == empty.intervals
             && self.thresholds.is_empty()
-            && self.means.len() == empty.means.len()
             && self.mixed.len() == empty.mixed.len()
             && self.map.levels() == empty.map.levels();
         let unit = |values: &[f64]| values.iter().all(|p| (0.0..=1.0).contains(p));
@@ -165,7 +156,7 @@ impl Plan {
                 rule: "of the recalibrator's shape",
             });
         }
-        let probabilities = [&self.plays, &self.fractions, &self.means, &self.mixed];
+        let probabilities = [&self.plays, &self.fractions, &self.mixed];
         if !probabilities.into_iter().all(|values| unit(values)) || !unit(&[self.trust]) {
             return Err(SnapshotError::Invalid { field: "pending plan", rule: "made of probabilities" });
         }
@@ -177,7 +168,6 @@ impl Plan {
         }
         let count = self.map.levels().count();
         let rows = [&self.plays, &self.widths, &self.mixed].into_iter().map(Vec::as_slice);
-        let rows = rows.chain(self.means.chunks_exact(self.plays.len()));
         let mut padding = rows.flat_map(|row| row.get(count..).unwrap_or_default());
         if !padding.all(|entry| *entry == 0.0) {
             return Err(SnapshotError::Invalid { field: "pending plan", rule: "zero beyond its levels" });

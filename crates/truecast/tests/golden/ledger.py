@@ -120,6 +120,31 @@ def isotonic(p, w):
     return np.concatenate([np.full(int(c), x) for x, _, c in blocks])
 
 
+class Memories:
+    """Running means of the outcomes at the levels (docs/theory.md), chosen between by exponential weights on the CRPS.
+
+    Mean k forgets half of an outcome in half_lives[k] further ones; at first each counts `prior` outcomes at the base.
+    """
+
+    def __init__(self, u, half_lives=(np.inf, 150.0, 30.0), prior=10.0, rate=20.0, share=0.001):
+        self.means = np.tile(u, (len(half_lives), 1))
+        self.counts = np.full(len(half_lives), prior)
+        self.longest = np.array([np.inf if np.isinf(h) else 1.0 / (1.0 - 2.0 ** (-1.0 / h)) for h in half_lives])
+        self.weights = np.r_[0.97, np.full(len(half_lives), 0.01)]
+        self.rate, self.share, self.largest = rate, share, 0.0
+
+    def mix(self, p):
+        return self.weights @ np.vstack([p, self.means])
+
+    def settle(self, p, width, o):
+        self.largest = max(self.largest, width.sum())
+        losses = (width * (np.vstack([p, self.means]) - o) ** 2).sum(1) / self.largest
+        w = self.weights * np.exp(-self.rate * losses)
+        self.weights = (1 - self.share) * w / w.sum() + self.share / len(w)
+        self.counts = np.minimum(self.counts + 1, self.longest)
+        self.means += (o - self.means) / self.counts[:, None]
+
+
 class Trust:
     """How far to follow the ledgers away from the base (docs/theory.md): one weight, by exponential weights.
 

@@ -12,12 +12,12 @@ Layout of ledger.json:
                         thresholds[]
       steps[]           step (counted from 0), and before that step's outcome: plays[level], isotonic[level] (pooled with
                         the CRPS weights std * gap), isotonic_uniform[level] (one uniform ledger: pooled with equal weights);
-                        with trust: trust_before, trust_after that outcome;
+                        with trust: trust_before, trust_after that outcome; with memory: memory_weights[expert] after it;
                         pipeline: p[level] (mixed, then isotonic), knots[k], at_y[], cdf[], quantiles[], outcome_score (the
                         ledger forecast's score of the outcome, before the guard), crps, e[k] after that outcome
       final             n, L[level][ledger][play], A[level][ledger], Q[level][ledger], potential, potential_bounds[level],
                         regret[ledger]; with trust: trust, trust_largest, trust_regret[ledger] = sum of
-                        trust * w_g * ((p - o)^2 - (u - o)^2)
+                        trust * w_g * ((q - o)^2 - (u - o)^2), q the plays or their mixture with the memories
       spread            per field, the largest difference |a - b| / (1 + |b|) from runs in which every play, level and
                         input was changed at random by about one unit in the last place: what two correct implementations
                         may differ by. Large only where scores near 1 - 1e-12 reach the result (pipeline/stepper)
@@ -95,7 +95,7 @@ class Run:
     """Ledgers with any weights, and optionally trust; the steps that are asked for are written down."""
 
     def __init__(self, ledgers=("uniform", "crps"), prior=10.0, half_life=None, groups=(), thresholds=(),
-                 trust=False, jitter=None):
+                 trust=False, memory=False, jitter=None):
         self.rng = None if jitter is None else np.random.default_rng(jitter)
         self.zl = ulps(self.rng, ledger.levels())
         self.gap = np.gradient(self.zl)
@@ -103,6 +103,7 @@ class Run:
         self.gamma = 1.0 if half_life is None else 2.0 ** (-1.0 / half_life)
         count = len(ledgers) + len(groups) + len(thresholds)
         self.ledgers = ledger.Ledgers(self.zl, ledger.plays(), ledgers=count, prior=prior, decay=self.gamma)
+        self.memories = ledger.Memories(self.ledgers.u) if memory else None
         self.trust = ledger.Trust() if trust else None
         self.trust_regret = np.zeros(count)
         self.t = 0
@@ -125,7 +126,8 @@ class Run:
         self.play = self.ledgers.play(self.w)
         self.play = (ulps(self.rng, self.play[0]), *self.play[1:])
         self.width = std * self.gap
-        mixed = self.trust.mix(self.play[0], self.ledgers.u) if self.trust else self.play[0]
+        self.q = self.memories.mix(self.play[0]) if self.memories else self.play[0]
+        mixed = self.trust.mix(self.q, self.ledgers.u) if self.trust else self.q
         self.p = ledger.isotonic(mixed, self.width)
         self.record = {"step": self.t, "plays": self.play[0].tolist(), "isotonic": self.p.tolist()}
         if self.rows == ("uniform",) and not self.groups and not self.thresholds:
@@ -133,7 +135,10 @@ class Run:
 
     def resolve(self, y):
         z = (y - self.mean) / self.std
-        p, u, o = self.play[0], self.ledgers.u, (z <= self.zl).astype(float)
+        p, u, o = self.q, self.ledgers.u, (z <= self.zl).astype(float)
+        if self.memories:
+            self.memories.settle(self.play[0], self.width, o)
+            self.record["memory_weights"] = self.memories.weights.tolist()
         if self.trust:
             self.record["trust_before"] = float(self.trust.w)
             self.trust_regret += self.trust.w * (self.w * ((p - o) ** 2 - (u - o) ** 2)).sum(1)
@@ -154,7 +159,7 @@ class Run:
 
 
 class Pipeline(Run):
-    """The defaults: uniform and crps ledgers, trust, isotonic, probit map, guard."""
+    """Uniform and crps ledgers, trust, isotonic, probit map, guard; with memories, the defaults."""
 
     def __init__(self, **options):
         super().__init__(trust=True, **options)
@@ -208,6 +213,7 @@ def cases(streams):
         yield f"trust/{name}", "trust", name, dict(trust=True), False
     for name in streams:
         yield f"pipeline/{name}", "pipeline", name, {}, True
+        yield f"defaults/{name}", "pipeline", name, dict(memory=True), True
     for name, half_life in (("heteroscedastic", 100.0), ("heavy_tailed", 37.5)):
         yield f"half-life/{name}", "half_life", name, dict(half_life=half_life), False
     count = len(streams["heavy_tailed"][1])
@@ -236,10 +242,10 @@ def build():
         spread.pop("step")
         assert max(spread.values()) < 1e-5, (name, spread)   # else choose another seed: a play sat on a branch
         full = {"ledgers": ("uniform", "crps"), "prior": 10.0, "half_life": None, "groups": [], "thresholds": []}
-        given = full | {k: v for k, v in options.items() if k != "trust"}
+        given = full | {k: v for k, v in options.items() if k not in ("trust", "memory")}
         given["ledgers"] = [*given["ledgers"], *["group"] * len(given["groups"]), *["threshold"] * len(given["thresholds"])]
         out["cases"].append({"name": name, "kind": kind, "stream": stream, "trust": pipeline or "trust" in options,
-                             "guard": pipeline, **given, **result, "spread": spread})
+                             "memory": "memory" in options, "guard": pipeline, **given, **result, "spread": spread})
     return json.loads(json.dumps(out))
 
 

@@ -65,23 +65,22 @@ pub(super) fn ratio(w: f64, squares: f64) -> f64 {
     w / (squares + w * w + f64::MIN_POSITIVE)
 }
 
-/// The root of S in each level's cell; NaN, which the count returned tells of, where a walk must find it.
+/// The root of S in each level's cell: S at its two ends goes in, fraction and play come out in the same places. NaN, which the count
+/// returned tells of, where a walk must find it.
 #[multiversion(targets("x86_64+avx2"))]
 pub(super) fn roots(
-    s_low: &[f64],
-    s_high: &[f64],
     v_low: &[f64],
     v_high: &[f64],
     last: &[f64],
-    fractions: &mut [f64],
-    plays: &mut [f64],
+    low_then_fraction: &mut [f64],
+    high_then_play: &mut [f64],
 ) -> u64 {
-    let n = s_low.len();
-    let (s_high, v_low, v_high, last) = (&s_high[..n], &v_low[..n], &v_high[..n], &last[..n]);
-    let (fractions, plays) = (&mut fractions[..n], &mut plays[..n]);
+    let n = v_low.len();
+    let (v_high, last) = (&v_high[..n], &last[..n]);
+    let (lows, highs) = (&mut low_then_fraction[..n], &mut high_then_play[..n]);
     let mut missing = 0;
     for j in 0..n {
-        let (low, high) = (s_low[j], s_high[j]);
+        let (low, high) = (lows[j], highs[j]);
         let a = low / (low - high);
         // At an end of the grid S may push outwards: then the end is the answer.
         let a = if low < 0.0 { 0.0 } else { a };
@@ -93,8 +92,9 @@ pub(super) fn roots(
         let still = (low == 0.0) & (high == 0.0);
         let a = if still { last[j] } else { a };
         let found = falls | below | above | still;
-        fractions[j] = if found { a } else { f64::NAN };
-        plays[j] = (1.0 - a) * v_low[j] + a * v_high[j];
+        lows[j] = if found { a } else { f64::NAN };
+        highs[j] = (1.0 - a) * v_low[j] + a * v_high[j];
+        // An integer count, because the compiler may reorder only integer sums.
         missing += u64::from(!found);
     }
     missing

@@ -157,8 +157,8 @@ impl Ledgers {
                 errors: zeros.clone(),
                 drifts: zeros.clone(),
                 shares: zeros.clone(),
-                smallest: zeros.clone(),
-                ratios: zeros,
+                smallest: zeros,
+                ratios: Vec::new(),
             },
             kinds: parameters.ledgers.clone(),
             prior: parameters.prior,
@@ -190,9 +190,9 @@ impl Ledgers {
         &self.plays
     }
 
-    /// z and u of the levels, padded.
-    pub(crate) fn padded_levels(&self) -> (&[f64], &[f64]) {
-        (&self.probits, &self.base)
+    /// z and u of the levels, padded, and room for one number per level.
+    pub(crate) fn padded_levels(&mut self) -> (&[f64], &[f64], &mut [f64]) {
+        (&self.probits, &self.base, &mut self.scratch.errors)
     }
 
     /// By how much the weight of an outcome shrinks with each later one.
@@ -224,10 +224,8 @@ impl Ledgers {
     pub(crate) fn play(&self, plan: &mut Plan) {
         let room = self.base.len();
         let pull = self.prior / (self.effective + 1.0);
-        let Plan { weights, ratios, plays, cells, fractions, scratch, .. } = plan;
-        scratch.low.resize(room, 0.0);
-        scratch.high.resize(room, 0.0);
-        let (s_low, s_high) = (&mut scratch.low, &mut scratch.high);
+        // S at the ends of the cells is built up where fractions and plays will be.
+        let Plan { weights, ratios, plays: s_high, cells, fractions: s_low, .. } = plan;
         kernels::prior_balance(pull, &self.base, &self.v_low, &self.v_high, s_low, s_high);
         let rows = weights.chunks_exact(room).zip(ratios.chunks_exact_mut(room));
         for (book, (weights, ratios)) in self.books.iter().zip(rows) {
@@ -243,7 +241,7 @@ impl Ledgers {
             }
         }
         cells.copy_from_slice(&self.cells);
-        if kernels::roots(s_low, s_high, &self.v_low, &self.v_high, &self.fractions, fractions, plays) > 0 {
+        if kernels::roots(&self.v_low, &self.v_high, &self.fractions, s_low, s_high) > 0 {
             self.walk(plan);
         }
     }
@@ -358,8 +356,8 @@ impl Ledgers {
             }
             // The plan's w/A is that of the time it was made; for an immediate outcome that is now.
             let ratios = if late {
-                let present = weights.iter().zip(&*squares).map(|(w, a)| kernels::ratio(w * inflation, *a));
-                now.iter_mut().zip(present).for_each(|(ratio, present)| *ratio = present);
+                now.clear();
+                now.extend(weights.iter().zip(&*squares).map(|(w, a)| kernels::ratio(w * inflation, *a)));
                 &*now
             } else {
                 then
