@@ -23,11 +23,15 @@ pub(crate) struct ScalarLoop {
     steps: f64,
     trust: f64,
     largest: f64,
+    /// Running means with their counts and longest counts; the weights on the ledgers and on each.
+    means: [(Vec<f64>, f64, f64); 3],
+    memory: [f64; 4],
     guard_t: Vec<f64>,
     guard_q: Vec<f64>,
     guard_e: Vec<f64>,
     // of the present step
     plays: Vec<(f64, usize, f64)>,
+    mixed: Vec<f64>,
     announced: Vec<f64>,
     knots: Vec<f64>,
     blocks: Vec<(f64, f64, usize)>,
@@ -52,12 +56,17 @@ impl ScalarLoop {
             last: levels.probabilities().to_vec(),
             steps: 0.0,
             trust: 0.5,
+            means: [f64::INFINITY, 150.0, 30.0].map(|half_life: f64| {
+                (levels.probabilities().to_vec(), 10.0, 1.0 / (1.0 - (-1.0 / half_life).exp2()))
+            }),
+            memory: [0.97, 0.01, 0.01, 0.01],
             largest: 0.0,
             guard_q: guard_t.iter().map(|&t| normal::cdf(t)).collect(),
             guard_e: vec![0.0; guard_t.len()],
             knots: guard_t.clone(),
             guard_t,
             plays: vec![(0.0, 0, 0.0); count],
+            mixed: vec![0.0; count],
             announced: vec![0.0; count],
             blocks: Vec::with_capacity(count),
         }
@@ -101,7 +110,12 @@ impl ScalarLoop {
             };
             let p = (1.0 - a) * v[i] + a * v[i + 1];
             self.plays[j] = (p, i, a);
-            self.announced[j] = self.trust * p + (1.0 - self.trust) * self.u[j];
+            let mut q = self.memory[0] * p;
+            for k in 0..3 {
+                q += self.memory[k + 1] * self.means[k].0[j];
+            }
+            self.mixed[j] = q;
+            self.announced[j] = self.trust * q + (1.0 - self.trust) * self.u[j];
         }
         self.project(std);
         for k in 0..self.knots.len() {
@@ -140,12 +154,20 @@ impl ScalarLoop {
             self.guard_e[k] += f64::from(u8::from(score <= self.knots[k])) - self.guard_q[k];
         }
         let (mut crps_gain, mut total, mut mean_gain) = (0.0, 0.0, 0.0);
+        let mut losses = [0.0; 4];
         for j in 0..self.z.len() {
             let o = f64::from(u8::from(z <= self.z[j]));
             let (p, i, a) = self.plays[j];
             let e = o - p;
             let width = std * self.gaps[j];
-            let gain = (self.u[j] - o) * (self.u[j] - o) - e * e;
+            let q = self.mixed[j] - o;
+            let gain = (self.u[j] - o) * (self.u[j] - o) - q * q;
+            losses[0] += width * e * e;
+            for k in 0..3 {
+                let error = o - self.means[k].0[j];
+                losses[k + 1] += width * error * error;
+                self.means[k].0[j] += error / (self.means[k].1 + 1.0).min(self.means[k].2);
+            }
             crps_gain += width * gain;
             total += width;
             mean_gain += gain;
@@ -162,6 +184,14 @@ impl ScalarLoop {
             self.last[j] = p;
         }
         self.largest = self.largest.max(total);
+        for (weight, loss) in self.memory.iter_mut().zip(losses) {
+            *weight *= (-20.0 * loss / self.largest).exp();
+        }
+        let sum: f64 = self.memory.iter().sum();
+        self.memory.iter_mut().for_each(|weight| *weight = 0.999 * *weight / sum + 0.001 / 4.0);
+        for (_, count, longest) in &mut self.means {
+            *count = (*count + 1.0).min(*longest);
+        }
         let gain = crps_gain / self.largest + mean_gain / self.z.len() as f64;
         let odds = self.trust * (8.0 * gain).exp();
         self.trust = 0.999 * odds / (odds + 1.0 - self.trust) + 0.0005;

@@ -57,7 +57,7 @@ impl Side {
         let (low, high) = forecast.interval(COVERAGE_80).unwrap();
         self.window_hits += u64::from(low <= outcome && outcome <= high);
         self.seen += 1;
-        if self.seen % WINDOW == 0 {
+        if self.seen.is_multiple_of(WINDOW) {
             self.rolling_errors.push((self.window_hits as f64 / WINDOW as f64 - COVERAGE_80).abs());
             self.window_hits = 0;
         }
