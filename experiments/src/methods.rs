@@ -17,7 +17,7 @@ mod measure;
 
 use measure::{Measurement, Summary};
 use truecast::recalibrate::comparator::{QuantileRecalibrator, QuantileRule};
-use truecast::recalibrate::{AnyRecalibrator, Family, Method};
+use truecast::recalibrate::{AnyRecalibrator, Family, Method, ParametersBuilder};
 use truecast::{LedgerRecalibrator, Parameters};
 use truecast_testkit::adversary::IntervalStepper;
 use truecast_testkit::streams::{Scenario, Step};
@@ -79,23 +79,29 @@ fn main() {
 /// these streams does not depend on it.
 const REACH: f64 = 50.0;
 
-/// What takes part: every method at its defaults, and ours with a short memory.
+/// What takes part: every method at its defaults, and ours with parts of it changed.
 #[derive(Clone, Copy)]
 enum Contestant {
     Plain(Method),
-    ShortMemory(f64),
+    Ours(&'static str, fn(ParametersBuilder) -> ParametersBuilder),
 }
+
+const OURS: [Contestant; 3] = [
+    Contestant::Ours("ledger without guard", |parameters| parameters.guard(false)),
+    Contestant::Ours("ledger without memories", |parameters| parameters.memory(false)),
+    Contestant::Ours("ledger, half-life 200", |parameters| parameters.half_life(200.0)),
+];
 
 fn contestants() -> impl Iterator<Item = Contestant> {
     let [first, rest @ ..] = Method::ALL;
-    [Contestant::Plain(first), Contestant::ShortMemory(200.0)].into_iter().chain(rest.map(Contestant::Plain))
+    std::iter::once(Contestant::Plain(first)).chain(OURS).chain(rest.map(Contestant::Plain))
 }
 
 impl Contestant {
-    fn name(self) -> String {
+    fn name(self) -> &'static str {
         match self {
-            Contestant::Plain(method) => method.name().to_string(),
-            Contestant::ShortMemory(outcomes) => format!("ledger, half-life {outcomes}"),
+            Contestant::Plain(method) => method.name(),
+            Contestant::Ours(name, _) => name,
         }
     }
 
@@ -110,8 +116,8 @@ impl Contestant {
             Contestant::Plain(Method::Saocp) => AnyRecalibrator::Saocp(within_reach()),
             Contestant::Plain(Method::Pid) => AnyRecalibrator::Pid(within_reach()),
             Contestant::Plain(method) => method.build(seed).unwrap(),
-            Contestant::ShortMemory(outcomes) => {
-                let parameters = Parameters::builder().half_life(outcomes).seed(seed).build().unwrap();
+            Contestant::Ours(_, change) => {
+                let parameters = change(Parameters::builder()).seed(seed).build().unwrap();
                 AnyRecalibrator::Ledger(Box::new(LedgerRecalibrator::new(parameters)))
             }
         }
@@ -145,7 +151,7 @@ fn table(name: &str, run: impl Fn(Contestant, u64) -> Summary) {
         if k == 0 {
             println!("{}", measure::row("base", &runs, Summary::base));
         }
-        println!("{}", measure::row(&contestant.name(), &runs, Summary::calibrated));
+        println!("{}", measure::row(contestant.name(), &runs, Summary::calibrated));
     }
     println!();
 }
