@@ -67,7 +67,7 @@ fn main() {
     );
     for steps in [200, 1_500] {
         let name = format!(
-            "the authors' experiment: N(0, 2²) forecasts of N(0, 1) outcomes, N = 20, {steps} steps, paper preset"
+            "the authors' experiment: N(0, 2²) forecasts of N(0, 1) outcomes, N = 20, {steps} steps, paper preset (variants of the ledger: default grids)"
         );
         table(&name, |method, seed| {
             follow(method.build_paper(seed), &Scenario::TwiceTooWide.stream(steps, seed))
