@@ -333,3 +333,29 @@ fn plans_of_another_play_grid_are_refused() {
     assert_eq!(coarse.settle(&plan, 0.3), Err(Error::ForeignPlan { expected: 25, found: 25 }));
     assert_eq!(coarse.steps(), 0);
 }
+
+/// A plan without widths, made by a recalibrator that needs none, once met a copy of widths that were not there; one without memories,
+/// guard or the same shape would be read as something it is not.
+#[test]
+fn plans_of_other_parts_are_refused() {
+    use truecast::recalibrate::MapShape;
+    let bare = || Parameters::builder().trust(false).memory(false);
+    let without_widths = bare().ledgers(&[LedgerKind::Uniform, LedgerKind::Threshold(0.0)]);
+    let others = [
+        without_widths,
+        Parameters::builder().memory(false),
+        Parameters::builder().guard(false),
+        Parameters::builder().shape(MapShape::Step),
+    ];
+    let refused = Error::ForeignPlan { expected: 25, found: 25 };
+    for other in others {
+        let (mut ours, other) =
+            (LedgerRecalibrator::default(), LedgerRecalibrator::new(other.build().unwrap()));
+        let mut plan = other.empty_plan();
+        let forecast = gaussian(0.0, 1.0);
+        assert_eq!(ours.plan(&forecast, Groups::NONE, 0, &mut plan), Err(refused.clone()));
+        other.plan(&forecast, Groups::NONE, 0, &mut plan).unwrap();
+        assert_eq!(ours.settle(&plan, 0.3), Err(refused.clone()));
+        assert_eq!(ours, LedgerRecalibrator::default());
+    }
+}

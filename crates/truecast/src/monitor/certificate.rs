@@ -43,7 +43,8 @@ pub struct LedgerCertificate {
     pub regret: f64,
     /// What it is bounded by.
     pub regret_bound: f64,
-    /// With trust on, a bound on the regret of what was announced, the mixture: exact Σ_t trust_t × regret_t.
+    /// With memories or trust on, a bound on the regret of the mixture that was announced: Σ_t trust_t × the regret of what was
+    /// mixed with the base, exactly.
     pub announced_regret: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! The default recalibrator: ledgers, trust, isotonic projection, map and guard, composed.
+//! The default recalibrator: ledgers, memories, trust, isotonic projection, map and guard, composed.
 //!
 //! Guarantee: the promises of `ledgers/` (calibration of the PIT, no regret in CRPS at the levels' resolution, and each
 //! optional ledger's) plus the guard's coverage budget, on every stream. Cost: O(M·G + K) per step at M levels, G ledgers and
@@ -27,7 +27,7 @@ pub struct LedgerRecalibrator {
     memories: Option<Memories>,
     trust: Option<Trust>,
     guard: Option<Guard>,
-    /// Per ledger, Σ_t trust · Σ_j w[(p−o)² − (u−o)²]: by convexity at least the mixture's regret.
+    /// Per ledger, Σ_t trust · Σ_j w[(q−o)² − (u−o)²]: by convexity at least the announced mixture's regret.
     /// Discounted as the ledgers are.
     mixed_regrets: Vec<f64>,
 }
@@ -91,8 +91,17 @@ impl LedgerRecalibrator {
 
     /// Refuses a plan that was made by a recalibrator of another shape.
     fn expect(&self, plan: &Plan) -> Result<()> {
-        let Parameters { levels, plays, ledgers, .. } = &self.parameters;
-        plan.expect_shape(levels.count(), plays.intervals(), ledgers.len())
+        let Parameters { levels, plays, ledgers, shape, memory, guard, .. } = &self.parameters;
+        plan.expect_shape(levels.count(), plays.intervals(), ledgers.len())?;
+        let room = |wanted: bool| if wanted { padded(levels.count()) } else { 0 };
+        let fits = plan.widths.len() == room(self.parameters.needs_widths())
+            && plan.mixed.len() == room(*memory)
+            && (plan.map.guard().is_some(), plan.map.shape()) == (*guard, *shape);
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::ForeignPlan { expected: levels.count(), found: levels.count() })
+        }
     }
 
     /// p: the ledgers' plays, rounded to the grid if they are randomised.

@@ -147,7 +147,9 @@ impl Plan {
             && self.intervals == empty.intervals
             && self.thresholds.is_empty()
             && self.mixed.len() == empty.mixed.len()
-            && self.map.levels() == empty.map.levels();
+            && self.map.levels() == empty.map.levels()
+            && self.map.shape() == empty.map.shape()
+            && self.map.guard().is_some() == empty.map.guard().is_some();
         let unit = |values: &[f64]| values.iter().all(|p| (0.0..=1.0).contains(p));
         let sizes = |values: &[f64]| values.iter().all(|w| *w >= 0.0 && *w < LARGEST_WIDTH);
         if !shape {
