@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecast, Knot, ProbitCurve};
+use super::{Forecast, Knot, ProbitCurve, by_probit};
 use crate::error::{self, Error, Result};
 use crate::grid::Levels;
 use crate::normal;
@@ -35,17 +35,7 @@ impl Gaussian {
 }
 
 impl Forecast for Gaussian {
-    fn cdf(&self, y: f64) -> f64 {
-        normal::cdf(self.probit(y))
-    }
-
-    fn sf(&self, y: f64) -> f64 {
-        normal::sf(self.probit(y))
-    }
-
-    fn quantile(&self, probability: f64) -> f64 {
-        self.at_probit(normal::quantile(probability))
-    }
+    by_probit!();
 
     #[inline]
     fn probit(&self, y: f64) -> f64 {

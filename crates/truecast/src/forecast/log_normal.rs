@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use serde::{Deserialize, Serialize};
 
-use super::Forecast;
+use super::{Forecast, by_probit};
 use crate::error::{self, Error, Result};
 use crate::normal;
 
@@ -37,17 +37,7 @@ impl LogNormal {
 }
 
 impl Forecast for LogNormal {
-    fn cdf(&self, y: f64) -> f64 {
-        normal::cdf(self.probit(y))
-    }
-
-    fn sf(&self, y: f64) -> f64 {
-        normal::sf(self.probit(y))
-    }
-
-    fn quantile(&self, probability: f64) -> f64 {
-        self.at_probit(normal::quantile(probability))
-    }
+    by_probit!();
 
     fn probit(&self, y: f64) -> f64 {
         if y <= 0.0 { f64::NEG_INFINITY } else { (libm::log(y) - self.mu) / self.sigma }

@@ -161,6 +161,24 @@ pub trait Forecast: Debug + Send + Sync {
     }
 }
 
+/// `cdf`, `sf` and `quantile` of a [`Forecast`] that is known by its probit score.
+macro_rules! by_probit {
+    () => {
+        fn cdf(&self, y: f64) -> f64 {
+            $crate::normal::cdf(self.probit(y))
+        }
+
+        fn sf(&self, y: f64) -> f64 {
+            $crate::normal::sf(self.probit(y))
+        }
+
+        fn quantile(&self, probability: f64) -> f64 {
+            self.at_probit($crate::normal::quantile(probability))
+        }
+    };
+}
+use by_probit;
+
 /// The methods of a [`Forecast`] that leaves everything to another one.
 macro_rules! forward {
     ($self:ident => $inner:expr) => {

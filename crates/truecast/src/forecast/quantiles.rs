@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecast, Knot, ProbitCurve};
+use super::{Forecast, Knot, ProbitCurve, by_probit};
 use crate::error::{self, Error, Result};
 use crate::normal;
 
@@ -167,17 +167,7 @@ fn clip(curve: &ProbitCurve, low: f64, high: f64) -> ProbitCurve {
 }
 
 impl Forecast for Quantiles {
-    fn cdf(&self, y: f64) -> f64 {
-        normal::cdf(self.probit(y))
-    }
-
-    fn sf(&self, y: f64) -> f64 {
-        normal::sf(self.probit(y))
-    }
-
-    fn quantile(&self, probability: f64) -> f64 {
-        self.at_probit(normal::quantile(probability))
-    }
+    by_probit!();
 
     fn probit(&self, y: f64) -> f64 {
         self.curve.probit(y)

@@ -7,7 +7,7 @@ use std::borrow::Borrow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecast, Knot, ProbitCurve};
+use super::{Forecast, Knot, ProbitCurve, by_probit};
 use crate::normal;
 use crate::recalibrate::Map;
 
@@ -89,17 +89,7 @@ impl<F: Clone> OwnedForecast for &F {
 }
 
 impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for Recalibrated<F, M> {
-    fn cdf(&self, y: f64) -> f64 {
-        normal::cdf(self.probit(y))
-    }
-
-    fn sf(&self, y: f64) -> f64 {
-        normal::sf(self.probit(y))
-    }
-
-    fn quantile(&self, probability: f64) -> f64 {
-        self.at_probit(normal::quantile(probability))
-    }
+    by_probit!();
 
     fn probit(&self, y: f64) -> f64 {
         self.map().probit(self.base.probit(y))
