@@ -1,0 +1,181 @@
+//! Where bytes go: standard output, or a file that appears whole or not at all.
+//!
+//! A file is written beside its place under another name and renamed when everything went well. Whatever ends the program in
+//! between, the file's place holds what it held before.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::error::{Error, Result};
+
+/// Bytes that have an end: compression has something to write there.
+pub trait Sink: Write + Send {
+    /// Writes what is left.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+impl Sink for &mut Vec<u8> {
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A buffered file or standard output, gzipped or not.
+pub struct Output(Inner);
+
+enum Inner {
+    Plain(BufWriter<Box<dyn Write + Send>>),
+    Gzip(GzEncoder<BufWriter<Box<dyn Write + Send>>>),
+}
+
+impl std::fmt::Debug for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.0 {
+            Inner::Plain(_) => "Output(plain)",
+            Inner::Gzip(_) => "Output(gzip)",
+        })
+    }
+}
+
+impl Output {
+    /// Standard output.
+    pub fn stdout() -> Self {
+        Self::new(Box::new(io::stdout()), false)
+    }
+
+    fn new(output: Box<dyn Write + Send>, gzip: bool) -> Self {
+        let buffered = BufWriter::with_capacity(1 << 18, output);
+        // Level 4 is near the knee: numbers in text shrink little more after it.
+        Output(if gzip {
+            Inner::Gzip(GzEncoder::new(buffered, Compression::new(4)))
+        } else {
+            Inner::Plain(buffered)
+        })
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Inner::Plain(output) => output.write(bytes),
+            Inner::Gzip(output) => output.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Inner::Plain(output) => output.flush(),
+            Inner::Gzip(output) => output.flush(),
+        }
+    }
+}
+
+impl Sink for Output {
+    fn finish(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Inner::Plain(output) => output.flush(),
+            Inner::Gzip(output) => {
+                output.try_finish()?;
+                output.get_mut().flush()
+            }
+        }
+    }
+}
+
+/// A file that is being written under another name. Dropped without [`commit`](NewFile::commit), it leaves nothing behind.
+#[derive(Debug)]
+pub struct NewFile {
+    place: PathBuf,
+    /// `None` once committed.
+    temporary: Option<PathBuf>,
+    file: File,
+}
+
+impl NewFile {
+    /// Creates the file beside `place`, in the same folder: a rename must not cross file systems.
+    pub fn create(place: &Path) -> Result<Self> {
+        let name = place.display().to_string();
+        let Some(file_name) = place.file_name() else {
+            return Err(Error::file(&name, "this is not the name of a file", "name a file to write"));
+        };
+        let temporary =
+            place.with_file_name(format!(".{}.{}.partial", file_name.to_string_lossy(), std::process::id()));
+        let file = File::create(&temporary).map_err(Error::io(&name))?;
+        Ok(NewFile { place: place.to_owned(), temporary: Some(temporary), file })
+    }
+
+    /// The bytes' way in; gzipped if the name ends in `.gz`.
+    pub fn output(&self) -> Result<Output> {
+        let file = self.file.try_clone().map_err(Error::io(&self.place.display().to_string()))?;
+        Ok(Output::new(Box::new(file), self.place.extension().is_some_and(|end| end == "gz")))
+    }
+
+    /// Puts the file in its place, on disk before the name shows it.
+    pub fn commit(mut self) -> Result<()> {
+        let name = self.place.display().to_string();
+        self.file.sync_all().map_err(Error::io(&name))?;
+        if let Some(temporary) = &self.temporary {
+            fs::rename(temporary, &self.place).map_err(Error::io(&name))?;
+            self.temporary = None;
+        }
+        Ok(())
+    }
+
+    /// Writes a whole file at once.
+    pub fn write(place: &Path, bytes: &[u8]) -> Result<()> {
+        let file = Self::create(place)?;
+        let mut output = file.output()?;
+        output
+            .write_all(bytes)
+            .and_then(|()| output.finish())
+            .map_err(Error::io(&place.display().to_string()))?;
+        file.commit()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // Nothing is lost if this fails: the place itself was never touched.
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("out.csv");
+        fs::write(&place, "before").unwrap();
+        let file = NewFile::create(&place).unwrap();
+        let mut output = file.output().unwrap();
+        output.write_all(b"after").unwrap();
+        output.finish().unwrap();
+        assert_eq!(fs::read_to_string(&place).unwrap(), "before");
+        drop(file);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(&place).unwrap(), "before");
+        NewFile::write(&place, b"after").unwrap();
+        assert_eq!(fs::read_to_string(&place).unwrap(), "after");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_gzipped_file_reads_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("out.csv.gz");
+        NewFile::write(&place, b"a,b\n1,2\n").unwrap();
+        let mut text = String::new();
+        io::Read::read_to_string(&mut crate::source::Source::open(&place).unwrap().reader, &mut text)
+            .unwrap();
+        assert_eq!(text, "a,b\n1,2\n");
+    }
+}

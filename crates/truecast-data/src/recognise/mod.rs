@@ -1,0 +1,1 @@
+//! Which columns hold what.

@@ -1,0 +1,205 @@
+//! A column of a table, in the type that its file gives it.
+//!
+//! CSV gives text, NDJSON gives JSON tokens, Parquet gives typed values. Cells that nobody computes with pass through to the
+//! output unread.
+
+use std::borrow::Cow;
+
+use super::calendar;
+use super::text::Text;
+
+/// Cells of one column.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Column {
+    /// Text as it stands in the file; empty is missing.
+    Text(Text),
+    /// JSON tokens as they stand in the file; empty is a field that the row lacks.
+    Json(Text),
+    /// Numbers.
+    Real(Vec<Option<f64>>),
+    /// Whole numbers.
+    Integer(Vec<Option<i64>>),
+    /// True or false.
+    Boolean(Vec<Option<bool>>),
+    /// Days since 1970-01-01.
+    Date(Vec<Option<i32>>),
+    /// Instants in a unit since 1970-01-01T00:00.
+    Timestamp(TimeUnit, Vec<Option<i64>>),
+}
+
+/// What a timestamp counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Thousandths of a second.
+    Milliseconds,
+    /// Millionths of a second.
+    Microseconds,
+    /// Billionths of a second.
+    Nanoseconds,
+}
+
+impl TimeUnit {
+    /// How many make a second.
+    pub fn per_second(self) -> i64 {
+        match self {
+            TimeUnit::Milliseconds => 1_000,
+            TimeUnit::Microseconds => 1_000_000,
+            TimeUnit::Nanoseconds => 1_000_000_000,
+        }
+    }
+}
+
+/// A cell that should hold a number and holds something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotANumber;
+
+impl Column {
+    /// How many cells there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Text(cells) | Column::Json(cells) => cells.len(),
+            Column::Real(cells) => cells.len(),
+            Column::Integer(cells) => cells.len(),
+            Column::Boolean(cells) => cells.len(),
+            Column::Date(cells) => cells.len(),
+            Column::Timestamp(_, cells) => cells.len(),
+        }
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number in a cell, or `None` where it is missing: empty, NA, NaN, null or None.
+    pub fn number(&self, row: usize) -> Result<Option<f64>, NotANumber> {
+        match self {
+            Column::Text(cells) => parse(cells.get(row)),
+            Column::Json(cells) => match cells.get(row) {
+                b"" | b"null" => Ok(None),
+                // Strings are not numbers, but the spellings of a missing one are strings for want of better.
+                [b'"', inner @ .., b'"'] if is_missing(inner) => Ok(None),
+                token => parse(token),
+            },
+            Column::Real(cells) => Ok(cells[row].filter(|value| !value.is_nan())),
+            Column::Integer(cells) => Ok(cells[row].map(|value| value as f64)),
+            Column::Boolean(_) => Err(NotANumber),
+            Column::Date(cells) => Ok(cells[row].map(f64::from)),
+            Column::Timestamp(unit, cells) => {
+                Ok(cells[row].map(|value| value as f64 / unit.per_second() as f64))
+            }
+        }
+    }
+
+    /// A cell as text: what a CSV file shows for it. Empty where it is missing.
+    pub fn text(&self, row: usize) -> Cow<'_, [u8]> {
+        fn shown<T: ToString>(cell: Option<T>) -> Cow<'static, [u8]> {
+            Cow::Owned(cell.map_or(String::new(), |value| value.to_string()).into_bytes())
+        }
+        match self {
+            Column::Text(cells) => Cow::Borrowed(cells.get(row)),
+            Column::Json(cells) => json_text(cells.get(row)),
+            Column::Real(cells) => {
+                shown(cells[row].map(|value| zmij::Buffer::new().format(value).to_owned()))
+            }
+            Column::Integer(cells) => shown(cells[row]),
+            Column::Boolean(cells) => shown(cells[row]),
+            Column::Date(cells) => shown(cells[row].map(calendar::date)),
+            Column::Timestamp(unit, cells) => {
+                shown(cells[row].map(|value| calendar::timestamp(value, *unit)))
+            }
+        }
+    }
+}
+
+/// The text that a JSON token stands for: strings without their quotes, everything else as it is.
+fn json_text(token: &[u8]) -> Cow<'_, [u8]> {
+    match token {
+        b"null" => Cow::Borrowed(b""),
+        [b'"', inner @ .., b'"'] if !inner.contains(&b'\\') => Cow::Borrowed(inner),
+        [b'"', ..] => match serde_json::from_slice::<String>(token) {
+            Ok(text) => Cow::Owned(text.into_bytes()),
+            Err(_) => Cow::Borrowed(token),
+        },
+        _ => Cow::Borrowed(token),
+    }
+}
+
+fn is_missing(cell: &[u8]) -> bool {
+    cell.is_empty()
+        || (cell.len() <= 4
+            && [&b"NA"[..], b"NaN", b"N/A", b"null", b"None"]
+                .iter()
+                .any(|word| cell.eq_ignore_ascii_case(word)))
+}
+
+fn parse(cell: &[u8]) -> Result<Option<f64>, NotANumber> {
+    let cell = cell.trim_ascii();
+    // Most cells are numbers: ask for the rare words only if one begins like a word, or not at all.
+    match cell.first() {
+        None => return Ok(None),
+        Some(b'0'..=b'9' | b'-' | b'+' | b'.') => {}
+        Some(_) if is_missing(cell) => return Ok(None),
+        Some(_) => {}
+    }
+    let text = std::str::from_utf8(cell).map_err(|_| NotANumber)?;
+    match text.parse::<f64>() {
+        Ok(value) if value.is_nan() => Ok(None),
+        Ok(value) => Ok(Some(value)),
+        Err(_) => Err(NotANumber),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(cells: &[&str]) -> Text {
+        cells.iter().map(|cell| cell.as_bytes()).collect()
+    }
+
+    #[test]
+    fn numbers_and_missing_ones_are_told_from_words() {
+        let column = Column::Text(text(&["1.5", " -2e3 ", "", "NA", "nan", "None", "abc", "1,5", "inf"]));
+        let numbers: Vec<_> = (0..column.len()).map(|row| column.number(row)).collect();
+        let missing = Ok(None);
+        assert_eq!(
+            numbers,
+            [
+                Ok(Some(1.5)),
+                Ok(Some(-2000.0)),
+                missing,
+                missing,
+                missing,
+                missing,
+                Err(NotANumber),
+                Err(NotANumber),
+                Ok(Some(f64::INFINITY))
+            ]
+        );
+    }
+
+    #[test]
+    fn json_tokens_keep_their_types() {
+        let column = Column::Json(text(&["1.5", "null", "", "\"NaN\"", "\"7\"", "true", "\"a\\nb\""]));
+        assert_eq!(column.number(0), Ok(Some(1.5)));
+        for row in 1..4 {
+            assert_eq!(column.number(row), Ok(None), "row {row}");
+        }
+        // A quoted number is a string: whoever wrote it meant one, or should know.
+        assert_eq!(column.number(4), Err(NotANumber));
+        assert_eq!(column.number(5), Err(NotANumber));
+        assert_eq!(&*column.text(6), b"a\nb");
+        assert_eq!(&*column.text(1), b"");
+    }
+
+    #[test]
+    fn typed_values_read_as_a_person_writes_them() {
+        assert_eq!(&*Column::Real(vec![Some(0.1)]).text(0), b"0.1");
+        assert_eq!(&*Column::Date(vec![Some(20_773)]).text(0), b"2026-11-16");
+        let noon = Column::Timestamp(TimeUnit::Milliseconds, vec![Some(1_794_830_400_500)]);
+        assert_eq!(&*noon.text(0), b"2026-11-16T12:00:00.500");
+        assert_eq!(&*Column::Integer(vec![None]).text(0), b"");
+    }
+}

@@ -1,0 +1,79 @@
+//! Tables as streams of batches: readers and writers for CSV, NDJSON and Parquet.
+//!
+//! A reader gives [`Batch`]es of a bounded number of rows, so that memory does not grow with the file; a writer takes
+//! [`Sheet`]s, whose columns are cells of the input passed through or numbers that were computed.
+
+pub mod calendar;
+mod column;
+mod csv;
+mod ndjson;
+mod parquet;
+mod text;
+
+pub use column::{Column, NotANumber, TimeUnit};
+pub use csv::{CsvReader, CsvWriter};
+pub use ndjson::{NdjsonReader, NdjsonWriter};
+pub use parquet::{ParquetReader, ParquetWriter};
+pub use text::Text;
+
+use crate::error::{Result, RowError};
+
+/// Some rows of a table.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Batch {
+    /// The line at which each row begins, counted from 1; for Parquet the row, counted from 1.
+    pub lines: Vec<u64>,
+    /// One for each name of the reader, in its order.
+    pub columns: Vec<Column>,
+    /// Rows that were left out because they could not be split into cells.
+    pub broken: Vec<RowError>,
+}
+
+impl Batch {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.lines.len()
+    }
+}
+
+/// Gives a table in batches.
+pub trait TableReader: Send + std::fmt::Debug {
+    /// The file's name, for messages.
+    fn file(&self) -> &str;
+
+    /// The columns' names. NDJSON may add to them while it is read.
+    fn names(&self) -> &[String];
+
+    /// The next rows, at most `rows` of them; `None` at the end.
+    fn read(&mut self, rows: usize) -> Result<Option<Batch>>;
+
+    /// Bytes of the input read so far, as they are on disk: for progress.
+    fn position(&self) -> u64;
+}
+
+/// A column to write.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SheetColumn {
+    /// Cells of the input.
+    Cells(Column),
+    /// Numbers that were computed; NaN is missing.
+    Numbers(Vec<f64>),
+}
+
+/// Rows to write.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sheet {
+    /// Names and cells, in order.
+    pub columns: Vec<(String, SheetColumn)>,
+    /// Which of the cells are written, in this order.
+    pub rows: Vec<u32>,
+}
+
+/// Takes a table in sheets. All sheets of a file have the same columns, but for NDJSON.
+pub trait TableWriter: Send {
+    /// Writes some rows.
+    fn write(&mut self, sheet: &Sheet) -> Result<()>;
+
+    /// Writes what is left.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
