@@ -1,0 +1,101 @@
+//! Columns are recognised by their names, and a file that can be read in two ways is refused with both.
+
+use truecast_data::recognise::{Form, FormKind, Wishes, recognise};
+
+fn names(header: &str) -> Vec<String> {
+    header.split(',').map(str::to_owned).collect()
+}
+
+fn form(header: &str) -> Form {
+    recognise("f.csv", &names(header), &Wishes::default()).unwrap().form
+}
+
+fn refused(header: &str, wishes: &Wishes) -> String {
+    recognise("f.csv", &names(header), wishes).unwrap_err().to_string()
+}
+
+#[test]
+fn every_form_is_known_by_its_names() {
+    let gaussian = |mean, spread, variance| Form::Gaussian { mean, spread, variance };
+    for (header, expected) in [
+        ("y,mean,std", gaussian(1, 2, false)),
+        ("t,Y,mu,sigma", gaussian(2, 3, false)),
+        ("y,yhat,variance", gaussian(1, 2, true)),
+        ("y,q0.9,q0.1,q0.5", Form::Quantiles(vec![(0.1, 2), (0.5, 3), (0.9, 1)])),
+        ("y,0.05,0.95", Form::Quantiles(vec![(0.05, 1), (0.95, 2)])),
+        ("y,quantile_P10,quantile_P90,stdev", Form::Quantiles(vec![(0.1, 1), (0.9, 2)])),
+        ("unique_id,ds,y,ETS-lo-90,ETS-hi-90", Form::Quantiles(vec![(0.05, 3), (0.95, 4)])),
+        ("y,median,lo-80,hi-80", Form::Quantiles(vec![(0.1, 2), (0.5, 1), (0.9, 3)])),
+        ("y,sample_2,sample_10,sample_1", Form::Samples(vec![3, 1, 2])),
+        ("y,yhat", Form::Point(1)),
+        (
+            "location,output_type,output_type_id,value",
+            Form::Hubverse { output_type: 1, output_type_id: 2, value: 3 },
+        ),
+        ("id,F1,F2", Form::M5 { id: 0, days: vec![1, 2] }),
+    ] {
+        assert_eq!(form(header), expected, "{header}");
+    }
+}
+
+#[test]
+fn outcome_series_and_time_are_found_beside_the_forecast() {
+    let layout =
+        recognise("f.csv", &names("series,date,actual,mu,sd,outcome_time"), &Wishes::default()).unwrap();
+    assert_eq!((layout.outcome, &layout.keys[..]), (Some(2), &[0][..]));
+    assert_eq!((layout.time, layout.outcome_time), (Some(1), Some(5)));
+    assert_eq!(
+        layout.to_string(),
+        "mean mu, standard deviation sd; outcome actual; series series; time date; outcome known at outcome_time"
+    );
+    let hub =
+        "model_id,reference_date,target,horizon,location,target_end_date,output_type,output_type_id,value";
+    let layout = recognise("f.csv", &names(hub), &Wishes::default()).unwrap();
+    assert_eq!((layout.outcome, &layout.keys[..]), (None, &[0, 2, 3, 4][..]));
+    assert_eq!((layout.time, layout.outcome_time), (Some(1), Some(5)));
+}
+
+#[test]
+fn a_file_that_reads_in_two_ways_lists_both() {
+    assert_eq!(
+        refused("y,mean,std,q0.1,q0.9", &Wishes::default()),
+        "f.csv: several columns may hold the forecast:\n  gaussian: mean, std\n  quantiles: q0.1, q0.9\n\
+         hint: choose with --mean mean --std std or --form quantiles"
+    );
+    assert_eq!(
+        refused("y,A-lo-80,A-hi-80,B-lo-80,B-hi-80", &Wishes::default()),
+        "f.csv: several columns may hold the forecast:\n  intervals: A-lo-80, A-hi-80\n  intervals: B-lo-80, B-hi-80\n\
+         hint: choose with --model A or --model B"
+    );
+    assert_eq!(
+        refused("y,actual,mean,std", &Wishes::default()),
+        "f.csv: several columns may hold the outcome: y, actual\nhint: choose one with --outcome y"
+    );
+    assert_eq!(
+        refused("y,q10,q0.1,q90", &Wishes::default()),
+        "f.csv: the columns q10 and q0.1 are both the quantile 0.1\nhint: leave one of them out"
+    );
+    assert!(refused("a,b", &Wishes::default()).contains("no columns are known to hold a forecast: a, b"));
+    assert!(refused("y,mean,std,available_at", &Wishes::default()).contains("--time"));
+}
+
+#[test]
+fn wishes_come_first() {
+    let both = names("y,mean,std,q0.1,q0.9");
+    let wish = Wishes { form: Some(FormKind::Quantiles), ..Wishes::default() };
+    assert_eq!(recognise("f", &both, &wish).unwrap().form, Form::Quantiles(vec![(0.1, 3), (0.9, 4)]));
+    let wish = Wishes { mean: Some("a".into()), std: Some("b".into()), ..Wishes::default() };
+    let layout = recognise("f", &names("a,b,y,id"), &wish).unwrap();
+    assert_eq!(layout.form, Form::Gaussian { mean: 0, spread: 1, variance: false });
+    assert_eq!(layout.keys, [3]);
+    let wish = Wishes { keys: Some(vec![]), ..Wishes::default() };
+    assert!(recognise("f", &names("id,y,mean,std"), &wish).unwrap().keys.is_empty());
+    let wish = Wishes { model: Some("B".into()), ..Wishes::default() };
+    let layout = recognise("f", &names("y,A-lo-80,A-hi-80,B,B-lo-80,B-hi-80"), &wish).unwrap();
+    assert_eq!(layout.form, Form::Quantiles(vec![(0.1, 4), (0.5, 3), (0.9, 5)]));
+    let wish = Wishes { outcome: Some("Y".into()), ..Wishes::default() };
+    assert_eq!(
+        refused("y,mean,std", &wish),
+        "f.csv: there is no column \"Y\", which --outcome names\nhint: the columns are y, mean, std"
+    );
+}
