@@ -23,7 +23,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Stream};
-use truecast_testkit::streams::{Scenario, Step};
+use truecast_streams::{Scenario, Step};
 
 /// Steps per batch: long enough for the clock, short enough to fit between interruptions.
 const BATCH: usize = 1_000;
@@ -50,7 +50,10 @@ fn contestants() -> Vec<Contestant> {
         ("default", observing(Parameters::default())),
         ("default, reading an 80 % interval", reading(Parameters::default())),
         ("default without guard", observing(Parameters::builder().guard(false).build().unwrap())),
-        ("scalar loop of the default", Box::new(move |step| scalar.step(step.mean, step.std, step.outcome))),
+        (
+            "scalar loop of the default",
+            Box::new(move |step| scalar.step(step.mean(), step.std(), step.outcome)),
+        ),
         ("paper preset, expected plays", observing(paper())),
         ("paper preset, randomised", observing(Parameters::paper(20).unwrap().build().unwrap())),
         ("default with 8 groups", observing(Parameters::builder().groups(8).build().unwrap())),
