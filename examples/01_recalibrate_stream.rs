@@ -8,7 +8,7 @@
 
 use truecast::monitor::Scoreboard;
 use truecast::{Gaussian, LedgerRecalibrator, Result, Stream, random};
-use truecast_testkit::streams::Scenario;
+use truecast_streams::Scenario;
 
 const STEPS: usize = 20_000;
 const SEED: u64 = 1;

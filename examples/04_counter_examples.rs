@@ -13,7 +13,7 @@ use truecast::subroutine::{Approachability, LedgerRule, Subroutine};
 use truecast::{
     Forecast, Gaussian, LedgerKind, LedgerRecalibrator, Parameters, Recalibrator, Result, Stream,
 };
-use truecast_testkit::streams::Scenario;
+use truecast_streams::Scenario;
 
 const SEED: u64 = 0;
 

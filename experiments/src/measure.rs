@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use truecast::monitor::{CalibrationScore, Coverage, QuantileError, Regret};
 use truecast::recalibrate::AnyRecalibrator;
 use truecast::{Forecast, Gaussian, Stream, random};
-use truecast_testkit::adversary::Adversary;
-use truecast_testkit::streams::Step;
+use truecast_streams::Step;
+use truecast_streams::adversary::Adversary;
 
 const NOMINAL: [f64; 3] = [0.5, 0.8, 0.98];
 /// The quantiles whose frequencies are compared: the ends of the usual intervals, and a grid between them.

@@ -19,8 +19,8 @@ use measure::{Measurement, Summary};
 use truecast::recalibrate::comparator::{QuantileRecalibrator, QuantileRule};
 use truecast::recalibrate::{AnyRecalibrator, Family, Method, ParametersBuilder};
 use truecast::{LedgerRecalibrator, Parameters};
-use truecast_testkit::adversary::IntervalStepper;
-use truecast_testkit::streams::{Scenario, Step};
+use truecast_streams::adversary::IntervalStepper;
+use truecast_streams::{Scenario, Step};
 
 const SEEDS: u64 = 5;
 const STEPS: usize = 20_000;
@@ -59,7 +59,7 @@ fn main() {
     table(
         "interval adversary: 3,000 outcomes just outside of the 80 % interval, within ±4",
         |method, seed| {
-            let mut adversary = IntervalStepper::new(0.8, 4.0, seed);
+            let mut adversary = IntervalStepper::new(0.8, 4.0, seed).unwrap();
             let mut measurement = Measurement::new(method.build(seed));
             (0..3_000).for_each(|_| measurement.step_against(&mut adversary));
             measurement.summary()

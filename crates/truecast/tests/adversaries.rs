@@ -6,7 +6,7 @@
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Guard};
 use truecast::subroutine::{Approachability, Subroutine};
 use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Parameters, Recalibrator, Stream};
-use truecast_testkit::adversary::{Adversary, Alternator, IntervalStepper, LevelFlipper, Repeater, WorstPit};
+use truecast_streams::adversary::{Adversary, Alternator, IntervalStepper, LevelFlipper, Repeater, WorstPit};
 
 const STEPS: usize = 3_000;
 
@@ -77,7 +77,7 @@ fn assert_promises(name: &str, adversary: &mut dyn Adversary) -> f64 {
 /// section 9), for which 0.76 leaves 0.017.
 #[test]
 fn the_guard_holds_the_interval_against_an_adversary_who_steps_outside() {
-    let guarded = assert_promises("interval stepper", &mut IntervalStepper::new(0.8, 4.0, 0));
+    let guarded = assert_promises("interval stepper", &mut IntervalStepper::new(0.8, 4.0, 0).unwrap());
     assert!(guarded >= 0.76, "covered {guarded}");
 }
 
@@ -85,32 +85,32 @@ fn the_guard_holds_the_interval_against_an_adversary_who_steps_outside() {
 #[test]
 fn without_the_guard_the_interval_is_lost() {
     let parameters = Parameters::builder().guard(false).build().expect("parameters");
-    let covered = play(parameters, &mut IntervalStepper::new(0.8, 4.0, 0), STEPS, |_, _, _| {});
+    let covered = play(parameters, &mut IntervalStepper::new(0.8, 4.0, 0).unwrap(), STEPS, |_, _, _| {});
     assert!(covered < 0.2, "covered {covered}");
 }
 
 #[test]
 fn level_flipper() {
     for level in [0.5, 0.9] {
-        assert_promises(&format!("level flipper at {level}"), &mut LevelFlipper::new(level, 1));
+        assert_promises(&format!("level flipper at {level}"), &mut LevelFlipper::new(level, 1).unwrap());
     }
 }
 
 #[test]
 fn worst_pit() {
-    assert_promises("worst PIT", &mut WorstPit::new(10, 4.0, 2));
+    assert_promises("worst PIT", &mut WorstPit::new(10, 4.0, 2).unwrap());
 }
 
 #[test]
 fn alternator() {
-    assert_promises("alternator, slow", &mut Alternator::new(vec![-3.0, 0.0, 3.0], 50));
-    assert_promises("alternator, fast", &mut Alternator::new(vec![-5.0, 5.0], 1));
+    assert_promises("alternator, slow", &mut Alternator::new(vec![-3.0, 0.0, 3.0], 50).unwrap());
+    assert_promises("alternator, fast", &mut Alternator::new(vec![-5.0, 5.0], 1).unwrap());
 }
 
 #[test]
 fn repeater() {
     for score in [0.0, 0.3, -4.0] {
-        assert_promises(&format!("repeater at {score}"), &mut Repeater::new(score));
+        assert_promises(&format!("repeater at {score}"), &mut Repeater::new(score).unwrap());
     }
 }
 
@@ -127,7 +127,7 @@ fn approachability_is_calibrated_against_a_level_flipper() {
         let parameters = AlgorithmOneParameters::paper(20).expect("a resolution");
         let mut algorithm =
             AlgorithmOne::<Approachability>::new(parameters, Default::default()).expect("parameters");
-        let mut adversary = LevelFlipper::new(level, 3);
+        let mut adversary = LevelFlipper::new(level, 3).unwrap();
         let (mut plan, mut shown) = (algorithm.empty_plan(), algorithm.empty_plan());
         for t in 0..T {
             algorithm.plan(&forecast, Groups::NONE, t, &mut plan).expect("a plan");

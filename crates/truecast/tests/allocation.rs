@@ -12,7 +12,7 @@ use std::cell::Cell;
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Groups};
 use truecast::subroutine::Approachability;
 use truecast::{Forecast, LedgerRecalibrator, Parameters, Recalibrator, Stream};
-use truecast_testkit::streams::{Scenario, Step};
+use truecast_streams::{Scenario, Step};
 
 struct Counting;
 

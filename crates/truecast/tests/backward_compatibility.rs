@@ -14,8 +14,8 @@ use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters};
 use truecast::stream::{NEWEST_VERSION, Snapshot};
 use truecast::subroutine::Approachability;
 use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Stream, Ticket};
+use truecast_streams::{Scenario, Step};
 use truecast_testkit::golden;
-use truecast_testkit::streams::{Scenario, Step};
 
 /// Steps before the snapshot; the last three outcomes and one in the middle are pending in it.
 const BEFORE: usize = 150;

@@ -11,7 +11,7 @@ use truecast::recalibrate::{
 };
 use truecast::subroutine::{Approachability, Subroutine};
 use truecast::{Forecast, Gaussian, Recalibrator, normal, random};
-use truecast_testkit::streams::Scenario;
+use truecast_streams::Scenario;
 
 const STEPS: usize = 20_000;
 

@@ -1,7 +1,7 @@
 //! The comparators: laws, coverage bounds on adversarial streams, saved states, bad input.
 
 // Helpers of tests: what is broken must stop the test that met it.
-#![allow(clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use truecast::recalibrate::Knots;
 use truecast::recalibrate::comparator::{
@@ -9,7 +9,7 @@ use truecast::recalibrate::comparator::{
     SaocpOptions, SfOgd, SfOgdOptions,
 };
 use truecast::{Error, Forecast, Gaussian, Recalibrator, SnapshotError, Stream};
-use truecast_testkit::adversary::{Adversary, Alternator, IntervalStepper, LevelFlipper, Repeater, WorstPit};
+use truecast_streams::adversary::{Adversary, Alternator, IntervalStepper, LevelFlipper, Repeater, WorstPit};
 use truecast_testkit::laws::recalibrator::{Start, recalibrator_laws};
 
 const STEPS: usize = 3_000;
@@ -50,15 +50,15 @@ fn pid_laws() {
 /// Scores are the outcomes themselves: the base forecast is N(0, 1). All stay within ±12.
 fn adversaries() -> Vec<(&'static str, Box<dyn Adversary>)> {
     vec![
-        ("interval stepper, 80 %", Box::new(IntervalStepper::new(0.8, 4.0, 0))),
-        ("interval stepper, 98 %", Box::new(IntervalStepper::new(0.98, 4.0, 1))),
-        ("level flipper", Box::new(LevelFlipper::new(0.9, 1))),
-        ("worst PIT", Box::new(WorstPit::new(10, 4.0, 2))),
-        ("alternating fast", Box::new(Alternator::new(vec![-5.0, 5.0], 1))),
-        ("alternating slowly", Box::new(Alternator::new(vec![-3.0, 0.0, 3.0], 50))),
-        ("far above", Box::new(Repeater::new(12.0))),
-        ("far below", Box::new(Repeater::new(-12.0))),
-        ("ties", Box::new(Repeater::new(0.3))),
+        ("interval stepper, 80 %", Box::new(IntervalStepper::new(0.8, 4.0, 0).unwrap())),
+        ("interval stepper, 98 %", Box::new(IntervalStepper::new(0.98, 4.0, 1).unwrap())),
+        ("level flipper", Box::new(LevelFlipper::new(0.9, 1).unwrap())),
+        ("worst PIT", Box::new(WorstPit::new(10, 4.0, 2).unwrap())),
+        ("alternating fast", Box::new(Alternator::new(vec![-5.0, 5.0], 1).unwrap())),
+        ("alternating slowly", Box::new(Alternator::new(vec![-3.0, 0.0, 3.0], 50).unwrap())),
+        ("far above", Box::new(Repeater::new(12.0).unwrap())),
+        ("far below", Box::new(Repeater::new(-12.0).unwrap())),
+        ("ties", Box::new(Repeater::new(0.3).unwrap())),
     ]
 }
 
@@ -160,7 +160,7 @@ fn the_tracker_alone_is_within_a_constant() {
 fn sorting_keeps_the_sum_of_hits() {
     let forecast = Gaussian::new(0.0, 1.0).expect("is valid");
     let mut recalibrator = make::<SfOgd>();
-    let mut adversary = Alternator::new(vec![-5.0, 5.0, 0.2], 3);
+    let mut adversary = Alternator::new(vec![-5.0, 5.0, 0.2], 3).unwrap();
     let mut crossed = 0;
     for _ in 0..500 {
         let own: Vec<f64> =
@@ -286,7 +286,7 @@ fn snapshots_of_other_rules_are_refused() {
 fn long_runs_resume_bit_equal() {
     fn resumes<R: QuantileRule>() {
         let forecast = Gaussian::new(1.0, 0.5).expect("is valid");
-        let mut adversary = Alternator::new(vec![-30.0, 0.1, 0.4, 2.0, 30.0], 13);
+        let mut adversary = Alternator::new(vec![-30.0, 0.1, 0.4, 2.0, 30.0], 13).unwrap();
         let mut stream: Stream<QuantileRecalibrator<R>, Gaussian> = Stream::new(make());
         for t in 0..1_200 {
             let (ticket, calibrated) = stream.issue(forecast).expect("is valid");

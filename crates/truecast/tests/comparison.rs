@@ -1,4 +1,4 @@
-//! The comparators beside the default recalibrator: accuracy and coverage on the testkit's streams, and speed. Printed, not asserted.
+//! The comparators beside the default recalibrator: accuracy and coverage on the seeded streams, and speed. Printed, not asserted.
 //!
 //! ```text
 //! cargo test --release -p truecast --test comparison -- --ignored --nocapture
@@ -13,8 +13,8 @@ use std::time::Instant;
 use truecast::recalibrate::Knots;
 use truecast::recalibrate::comparator::{Aci, DtAci, Pid, QuantileRecalibrator, QuantileRule, Saocp, SfOgd};
 use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Recalibrator};
-use truecast_testkit::adversary::{Adversary, IntervalStepper};
-use truecast_testkit::streams::Scenario;
+use truecast_streams::Scenario;
+use truecast_streams::adversary::{Adversary, IntervalStepper};
 
 /// A reach at which the CRPS of forecasts that touch the end of the line still says something: no score comes near it.
 const NEAR: f64 = 50.0;
@@ -64,7 +64,7 @@ fn on_streams<R: Recalibrator>(name: &str, make: impl Fn() -> R, own: impl Fn(&R
     }
     let forecast = Gaussian::new(0.0, 1.0).expect("is valid");
     let (mut recalibrator, mut measured) = (make(), Measured::default());
-    let mut adversary = IntervalStepper::new(0.8, 4.0, 0);
+    let mut adversary = IntervalStepper::new(0.8, 4.0, 0).expect("a coverage");
     for _ in 0..3_000 {
         let calibrated = recalibrator.recalibrate(forecast).expect("is valid");
         let y = adversary.outcome(&forecast, &calibrated);
@@ -107,7 +107,7 @@ fn time<R: Recalibrator>(name: &str, mut recalibrator: R) {
     let mut plan = recalibrator.empty_plan();
     let mut best = f64::INFINITY;
     let mut number = 0;
-    let mut batch = |recalibrator: &mut R, part: &[truecast_testkit::streams::Step]| {
+    let mut batch = |recalibrator: &mut R, part: &[truecast_streams::Step]| {
         let begin = Instant::now();
         for step in part {
             let forecast = step.forecast();

@@ -14,8 +14,8 @@ use truecast::forecast::{CdfTable, Logistic, Mixture, StudentT};
 use truecast::{
     AnyForecast, Error, Forecast, Gaussian, LedgerRecalibrator, Quantiles, Samples, Stream, normal,
 };
+use truecast_streams::Scenario;
 use truecast_testkit::golden;
-use truecast_testkit::streams::Scenario;
 
 fn golden_file() -> Value {
     golden::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/decisions.json"))

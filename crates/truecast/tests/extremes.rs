@@ -4,7 +4,7 @@
 
 use truecast::recalibrate::{Groups, LedgerKind};
 use truecast::{Error, Forecast, Gaussian, LedgerRecalibrator, Parameters, Recalibrator, Stream};
-use truecast_testkit::streams::Draws;
+use truecast_streams::Draws;
 
 /// Runs 400 steps at a scale, and checks the certificate at each.
 fn run(parameters: &Parameters, scale: f64) -> Result<(), Error> {

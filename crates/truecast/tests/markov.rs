@@ -5,8 +5,8 @@
 use truecast::decision::{Loss, Newsvendor, expected_loss};
 use truecast::monitor::{DEFAULT_RATIOS, MarkovMonitor};
 use truecast::{Error, Forecast, Gaussian, LedgerRecalibrator, Stream, normal, random};
-use truecast_testkit::adversary::{Adversary, IntervalStepper};
-use truecast_testkit::streams::Scenario;
+use truecast_streams::Scenario;
+use truecast_streams::adversary::{Adversary, IntervalStepper};
 
 const STEPS: usize = 10_000;
 
@@ -114,7 +114,7 @@ fn an_overconfident_base_breaks_it_and_recalibration_restores_it() {
 /// On data chosen against the forecast, too: the adversary stays just outside of the 80 % interval.
 #[test]
 fn it_holds_against_an_adversary() {
-    let mut adversary = IntervalStepper::new(0.8, 4.0, 1);
+    let mut adversary = IntervalStepper::new(0.8, 4.0, 1).unwrap();
     let forecasts = (0..STEPS).map(|_| Gaussian::new(0.0, 1.0).unwrap());
     let run = run(forecasts, |forecast, calibrated| adversary.outcome(forecast, calibrated));
     obeys(&run, "adversary");

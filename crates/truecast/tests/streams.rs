@@ -8,7 +8,7 @@
 
 use truecast::monitor::{Certificate, Coverage, PitHistogram, Regret, ThresholdCalibration};
 use truecast::{Forecast, Gaussian, LedgerKind, LedgerRecalibrator, Parameters, Stream};
-use truecast_testkit::streams::Scenario;
+use truecast_streams::Scenario;
 
 const STEPS: usize = 20_000;
 

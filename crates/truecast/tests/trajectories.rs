@@ -8,7 +8,7 @@
 #![allow(clippy::expect_used, clippy::panic)]
 
 use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Parameters, Stream};
-use truecast_testkit::streams::Scenario;
+use truecast_streams::Scenario;
 
 const STEPS: usize = 200;
 

@@ -45,6 +45,7 @@ pub fn distribution_laws(name: &str, forecast: &dyn Forecast) {
     law.kinks_lie_in_the_support();
     law.curve_is_the_distribution(&points);
     law.density_is_the_slope();
+    law.moments_are_integrals();
 }
 
 /// The CRPS is not negative and is the integral that defines it, to 1e-7.
@@ -293,9 +294,37 @@ impl Checked<'_> {
         }
     }
 
-    /// ∫ F² below y + ∫ (1 − F)² above it, by 16-point Gauss-Legendre between quantiles and kinks. A piece
-    /// far longer than a neighbour is graded towards both ends, because the CDF may still turn there at the neighbour's scale.
+    /// Mean and variance are E Y = c + ∫ (1 − F) above c − ∫ F below it and the same with 2 |y − c| for the second moment, to 1e-8, c
+    /// the median. Where the variance is infinite the mean is not checked: there may be none.
+    fn moments_are_integrals(&self) {
+        let moments = self.forecast.moments();
+        self.holds("the mean is a number", !moments.mean.is_nan(), (), moments, ());
+        self.holds("the variance is not negative", moments.variance >= 0.0, (), moments, ());
+        if moments.variance == f64::INFINITY {
+            return;
+        }
+        let c = self.forecast.at_probit(0.0);
+        let below = self.integral(c, |x, p| if x < c { p } else { 0.0 });
+        let above = self.integral(c, |x, p| if x < c { 0.0 } else { p });
+        let square = self.integral(c, |x, p| 2.0 * (x - c).abs() * p);
+        let (shift, std) = (above - below, square.sqrt());
+        // Outcomes are rounded to their own size, which a narrow distribution far from 0 feels.
+        let (grain, mean) = (1e-15 * c.abs(), c + shift);
+        let close = (moments.mean - mean).abs() <= 1e-8 * std + grain;
+        self.holds("the mean is its integral", close, c, moments, mean);
+        let variance = square - shift * shift;
+        let close = (moments.variance - variance).abs() <= 1e-8 * square + grain * (4.0 * std + grain);
+        self.holds("the variance is its integral", close, c, moments, variance);
+    }
+
+    /// ∫ F² below y + ∫ (1 − F)² above it.
     fn crps_by_quadrature(&self, y: f64) -> f64 {
+        self.integral(y, |_, p| p * p)
+    }
+
+    /// ∫ f(x, F) below y + ∫ f(x, 1 − F) above it, by 16-point Gauss-Legendre between quantiles and kinks. A piece
+    /// far longer than a neighbour is graded towards both ends, because the CDF may still turn there at the neighbour's scale.
+    fn integral(&self, y: f64, f: impl Fn(f64, f64) -> f64) -> f64 {
         let mut cuts: Vec<f64> =
             (-296..=296).map(|k| self.forecast.at_probit(f64::from(k) * 0.125)).collect();
         self.forecast.kinks(&mut cuts);
@@ -312,16 +341,16 @@ impl Checked<'_> {
             let (a, b) = (piece[0], piece[1]);
             let before = i.checked_sub(1).map(|i| pieces[i]);
             let graded = longer(piece, before) || longer(piece, pieces.get(i + 1).copied());
-            let squared = |x: f64| {
+            let integrand = |x: f64| {
                 let p = if b <= y { self.forecast.cdf(x) } else { self.forecast.sf(x) };
-                p * p
+                f(x, p)
             };
             let depth = if graded { 30 } else { 1 };
             let mut ends: Vec<f64> = (1..=depth).map(|k| a + (b - a) * 0.5_f64.powi(k)).collect();
             ends.extend((2..=depth).map(|k| b - (b - a) * 0.5_f64.powi(k)));
             ends.extend([a, b]);
             ends.sort_by(f64::total_cmp);
-            sum += ends.windows(2).map(|ends| gauss_legendre(ends[0], ends[1], squared)).sum::<f64>();
+            sum += ends.windows(2).map(|ends| gauss_legendre(ends[0], ends[1], integrand)).sum::<f64>();
         }
         sum
     }

@@ -8,7 +8,7 @@ use truecast::recalibrate::{Groups, Map, MapShape, Parameters, Plan};
 use truecast::stream::Snapshot;
 use truecast::{Forecast, Gaussian, LedgerRecalibrator, Recalibrated, Recalibrator, Stream, Ticket, normal};
 
-use crate::streams::Draws;
+use truecast_streams::Draws;
 
 /// What is announced before any outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Forecast;
 use super::curve::interpolate;
+use super::{Forecast, Moments};
 use crate::error::{self, Error, Result};
 use crate::normal;
 
@@ -213,6 +213,25 @@ impl Forecast for CdfTable {
             }
         }
         score
+    }
+
+    /// Of a mixture of uniform distributions, one for each line.
+    fn moments(&self) -> Moments {
+        let lines = || {
+            self.nodes.windows(2).map(|pair| {
+                let (a, b) = (pair[0], pair[1]);
+                let mass = if a.below < a.above { b.below - a.below } else { a.above - b.above };
+                (mass, a.y + 0.5 * (b.y - a.y), b.y - a.y)
+            })
+        };
+        // From the first point on, so that a narrow table far from 0 keeps its digits.
+        let origin = self.nodes[0].y;
+        let shift = lines().fold(0.0, |sum, (mass, middle, _)| sum + mass * (middle - origin));
+        let variance = lines().fold(0.0, |sum, (mass, middle, length)| {
+            let distance = (middle - origin) - shift;
+            sum + mass * (distance * distance + length * length / 12.0)
+        });
+        Moments { mean: origin + shift, variance }
     }
 }
 

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::moments::{self, Moments};
 use crate::normal;
 
 /// A point of a [`ProbitCurve`]: the outcome `y` has the probit score `z`.
@@ -111,6 +112,11 @@ impl ProbitCurve {
                 interpolate((a.z, a.y), (b.z, b.y), z)
             }
         }
+    }
+
+    /// Mean and variance, each piece in closed form.
+    pub fn moments(&self) -> Moments {
+        moments::of_knots(&self.knots, self.at_probit(0.0), self.lower_spread, self.upper_spread)
     }
 
     /// ln of the density, or `None` on an atom.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecast, Knot, ProbitCurve, by_probit};
+use super::{Forecast, Knot, Moments, ProbitCurve, by_probit};
 use crate::error::{self, Error, Result};
 use crate::grid::Levels;
 use crate::normal;
@@ -67,6 +67,18 @@ impl Forecast for Gaussian {
         const FRAC_1_SQRT_PI: f64 = 0.564_189_583_547_756_3;
         let z = self.probit(y);
         self.std * (z * (normal::cdf(z) - normal::sf(z)) + 2.0 * normal::density(z) - FRAC_1_SQRT_PI)
+    }
+
+    fn moments(&self) -> Moments {
+        Moments { mean: self.mean, variance: self.std * self.std }
+    }
+
+    fn std(&self) -> f64 {
+        self.std
+    }
+
+    fn as_gaussian(&self) -> Option<Gaussian> {
+        Some(*self)
     }
 }
 

@@ -5,7 +5,7 @@ use std::f64::consts::LN_2;
 
 use serde::{Deserialize, Serialize};
 
-use super::Forecast;
+use super::{Forecast, Moments};
 use crate::error::{self, Error, Result};
 use crate::normal;
 
@@ -83,6 +83,10 @@ impl Forecast for Laplace {
         let size = self.standard(y).abs();
         // Written with expm1, because near the centre |x| and e^(−|x|) − 1 cancel.
         self.scale * (size + libm::expm1(-size) + 0.25)
+    }
+
+    fn moments(&self) -> Moments {
+        Moments { mean: self.location, variance: 2.0 * self.scale * self.scale }
     }
 }
 

@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecast, by_probit};
+use super::{Forecast, Moments, by_probit};
 use crate::error::{self, Error, Result};
 use crate::normal;
 
@@ -68,6 +68,15 @@ impl Forecast for LogNormal {
         // In logarithms, because e^(σ²/2) may overflow where its product with a tail probability does not.
         let moment = |z: f64| 2.0 * libm::exp(self.mu + 0.5 * sigma * sigma + normal::ln_cdf(z));
         y * central(omega) - moment(omega - sigma) + moment(-sigma * FRAC_1_SQRT_2)
+    }
+
+    /// e^(μ + σ²/2), and its square times e^(σ²) − 1.
+    fn moments(&self) -> Moments {
+        let square = self.sigma * self.sigma;
+        let mean = libm::exp(self.mu + 0.5 * square);
+        // Underflow times overflow is no number: of the two the logarithms know better.
+        let ln_growth = if square > 40.0 { square } else { libm::log(libm::expm1(square)) };
+        Moments { mean, variance: libm::exp(2.0 * self.mu + square + ln_growth) }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Forecast;
+use super::{Forecast, Moments};
 use crate::error::{self, Error, Result};
 use crate::normal;
 
@@ -71,6 +71,12 @@ impl Forecast for Logistic {
     fn crps(&self, y: f64) -> f64 {
         let size = self.standard(y).abs();
         self.scale * (size + 2.0 * libm::log1p(libm::exp(-size)) - 1.0)
+    }
+
+    /// The variance is (π s)²/3.
+    fn moments(&self) -> Moments {
+        let width = std::f64::consts::PI * self.scale;
+        Moments { mean: self.location, variance: width * width / 3.0 }
     }
 }
 

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AnyForecast, Forecast, Gaussian};
+use super::{AnyForecast, Forecast, Gaussian, Moments};
 use crate::error::{self, Error, Result};
 use crate::{normal, score};
 
@@ -60,7 +60,7 @@ impl Mixture {
     }
 
     /// Σ w_i p(part i).
-    fn mean(&self, probability: impl Fn(&AnyForecast) -> f64) -> f64 {
+    fn weighted(&self, probability: impl Fn(&AnyForecast) -> f64) -> f64 {
         self.parts().fold(0.0, |sum, (w, part)| sum + w * probability(part)).min(1.0)
     }
 
@@ -78,8 +78,8 @@ impl Mixture {
     fn combined(&self, score: impl Fn(&AnyForecast) -> f64) -> f64 {
         // Below this a tail's terms may be subnormal and short of digits.
         const SMALL: f64 = 1e-290;
-        let below = self.mean(|part| normal::cdf(score(part)));
-        let above = self.mean(|part| normal::sf(score(part)));
+        let below = self.weighted(|part| normal::cdf(score(part)));
+        let above = self.weighted(|part| normal::sf(score(part)));
         if below < SMALL {
             normal::quantile_of_ln(self.ln_mean(|part| normal::ln_cdf(score(part))))
         } else if above < SMALL {
@@ -160,11 +160,11 @@ fn between_doubles(low: f64, high: f64) -> f64 {
 
 impl Forecast for Mixture {
     fn cdf(&self, y: f64) -> f64 {
-        self.mean(|part| part.cdf(y))
+        self.weighted(|part| part.cdf(y))
     }
 
     fn sf(&self, y: f64) -> f64 {
-        self.mean(|part| part.sf(y))
+        self.weighted(|part| part.sf(y))
     }
 
     fn quantile(&self, probability: f64) -> f64 {
@@ -221,6 +221,23 @@ impl Forecast for Mixture {
 
     fn crps(&self, y: f64) -> f64 {
         self.gaussian_crps(y).unwrap_or_else(|| score::crps::evaluate(self, y))
+    }
+
+    /// Σ w m, and Σ w (v + (m − mean)²), with the distances between parts taken from the first one.
+    fn moments(&self) -> Moments {
+        let parts = || self.parts().map(|(w, part)| (w, part.moments()));
+        let origin = self.components[0].mean();
+        let shift = parts().fold(0.0, |sum, (w, part)| sum + w * (part.mean - origin));
+        let variance = parts().fold(0.0, |sum, (w, part)| {
+            let distance = (part.mean - origin) - shift;
+            sum + w * (part.variance + distance * distance)
+        });
+        // A part whose mean leaves the range of f64 leaves nothing to measure distances from.
+        if shift.is_finite() {
+            Moments { mean: origin + shift, variance }
+        } else {
+            Moments { mean: parts().fold(0.0, |sum, (w, part)| sum + w * part.mean), variance: f64::INFINITY }
+        }
     }
 }
 

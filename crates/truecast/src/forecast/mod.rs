@@ -25,6 +25,7 @@ mod laplace;
 mod log_normal;
 mod logistic;
 mod mixture;
+pub(crate) mod moments;
 mod point;
 mod quantiles;
 mod recalibrated;
@@ -42,6 +43,7 @@ pub use laplace::Laplace;
 pub use log_normal::LogNormal;
 pub use logistic::Logistic;
 pub use mixture::Mixture;
+pub use moments::Moments;
 pub use point::PointScale;
 pub use quantiles::Quantiles;
 pub use recalibrated::{OwnedForecast, Recalibrated};
@@ -133,6 +135,35 @@ pub trait Forecast: Debug + Send + Sync {
         score::crps::evaluate(self, y)
     }
 
+    /// Mean and variance: exact where a closed form is known and for everything with a [`curve`](Forecast::curve), otherwise by
+    /// quadrature to about 1e-10.
+    ///
+    /// Never NaN: a distribution without a mean (Student's t with at most one degree of freedom) says its median instead and an
+    /// infinite variance. For an error in that case ask [`decision::mean`](crate::decision::mean).
+    fn moments(&self) -> Moments {
+        moments::evaluate(self)
+    }
+
+    /// The mean; see [`moments`](Forecast::moments), which is cheaper where the variance is wanted as well.
+    fn mean(&self) -> f64 {
+        self.moments().mean
+    }
+
+    /// The variance, which may be infinite; see [`moments`](Forecast::moments).
+    fn variance(&self) -> f64 {
+        self.moments().variance
+    }
+
+    /// The standard deviation; see [`moments`](Forecast::moments).
+    fn std(&self) -> f64 {
+        self.moments().std()
+    }
+
+    /// The distribution as a normal one, where it is one: what is made of it by a map then needs no curve.
+    fn as_gaussian(&self) -> Option<Gaussian> {
+        None
+    }
+
     /// The central interval that holds the outcome with probability `coverage`.
     fn interval(&self, coverage: f64) -> Result<(f64, f64)> {
         error::inner_probability("coverage", coverage)?;
@@ -193,6 +224,11 @@ macro_rules! forward {
         fn kinks(&$self, out: &mut Vec<f64>) { $inner.kinks(out); }
         fn ln_density(&$self, y: f64) -> Option<f64> { $inner.ln_density(y) }
         fn crps(&$self, y: f64) -> f64 { $inner.crps(y) }
+        fn moments(&$self) -> $crate::forecast::Moments { $inner.moments() }
+        fn mean(&$self) -> f64 { $inner.mean() }
+        fn variance(&$self) -> f64 { $inner.variance() }
+        fn std(&$self) -> f64 { $inner.std() }
+        fn as_gaussian(&$self) -> Option<$crate::forecast::Gaussian> { $inner.as_gaussian() }
         fn interval(&$self, coverage: f64) -> $crate::Result<(f64, f64)> { $inner.interval(coverage) }
         fn probability_between(&$self, low: f64, high: f64) -> f64 { $inner.probability_between(low, high) }
         fn randomised_probit(&$self, y: f64, draw: f64) -> f64 { $inner.randomised_probit(y, draw) }

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecast, Knot, ProbitCurve, by_probit};
+use super::{Forecast, Knot, Moments, ProbitCurve, by_probit};
 use crate::error::{self, Error, Result};
 use crate::normal;
 
@@ -196,6 +196,10 @@ impl Forecast for Quantiles {
 
     fn crps(&self, y: f64) -> f64 {
         self.curve.crps(y)
+    }
+
+    fn moments(&self) -> Moments {
+        self.curve.moments()
     }
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Borrow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecast, Knot, ProbitCurve, by_probit};
+use super::{Forecast, Knot, Moments, ProbitCurve, by_probit, moments};
 use crate::normal;
 use crate::recalibrate::Map;
 
@@ -124,6 +124,14 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
             base.lower_spread() * lower_slope,
             base.upper_spread() * upper_slope,
         ))
+    }
+
+    /// Over a normal base they are those of the map, on the base's scale, and nothing is allocated.
+    fn moments(&self) -> Moments {
+        match self.base.as_gaussian().and_then(|base| Some((base, self.map().moments()?))) {
+            Some((base, of_map)) => of_map.rescaled(base.mean(), base.std()),
+            None => moments::evaluate(self),
+        }
     }
 
     fn kinks(&self, out: &mut Vec<f64>) {

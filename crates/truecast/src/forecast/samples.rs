@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecast, Knot, ProbitCurve, by_probit};
+use super::{Forecast, Knot, Moments, ProbitCurve, by_probit};
 use crate::error::{self, Error, Result};
 use crate::normal;
 
@@ -107,6 +107,10 @@ impl Forecast for Samples {
 
     fn crps(&self, y: f64) -> f64 {
         self.curve.crps(y)
+    }
+
+    fn moments(&self) -> Moments {
+        self.curve.moments()
     }
 }
 

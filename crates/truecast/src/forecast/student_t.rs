@@ -14,7 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Forecast;
+use super::{Forecast, Moments};
 use crate::error::{self, Error, Result};
 use crate::normal;
 
@@ -257,6 +257,16 @@ impl Forecast for StudentT {
             std::f64::consts::FRAC_2_PI * (std::f64::consts::LN_2 - 0.5 * ln_q)
         };
         self.scale * (t * (self.most(t) - self.upper(t)) + bracket)
+    }
+
+    /// The variance is s² ν/(ν − 2), infinite for ν ≤ 2. For ν ≤ 1 there is no mean, and this is the median.
+    fn moments(&self) -> Moments {
+        let variance = if self.dof > 2.0 {
+            self.scale * self.scale * (self.dof / (self.dof - 2.0))
+        } else {
+            f64::INFINITY
+        };
+        Moments { mean: self.location, variance }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Forecast;
+use super::{Forecast, Moments};
 use crate::error::{self, Error, Result};
 use crate::normal;
 
@@ -75,6 +75,11 @@ impl Forecast for Uniform {
         let (below, above) = (self.cdf(y), self.sf(y));
         let outside = (self.low - y).max(y - self.high).max(0.0);
         outside + self.length() * (below * below * below + above * above * above) / 3.0
+    }
+
+    fn moments(&self) -> Moments {
+        let length = self.length();
+        Moments { mean: self.low + 0.5 * length, variance: length * length / 12.0 }
     }
 }
 

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::isotonic;
 use crate::error::SnapshotError;
+use crate::forecast::moments::Score;
 use crate::normal;
 
 const COUNT: usize = 27;
@@ -41,6 +42,8 @@ const LIMIT: f64 = 0.999;
 struct Grid {
     probits: Vec<f64>,
     probabilities: Vec<f64>,
+    /// The same scores with their tail probabilities and densities.
+    scores: Vec<Score>,
     /// 2 √(q (1 − q)), so that the budget is this times √(n + 25), plus 1.
     budgets: Vec<f64>,
 }
@@ -51,7 +54,8 @@ static GRID: LazyLock<Arc<Grid>> = LazyLock::new(|| {
     let probits: Vec<f64> = lower.iter().copied().chain(upper).collect();
     let budgets = probits.iter().map(|&t| 2.0 * (normal::cdf(t) * normal::sf(t)).sqrt()).collect();
     let probabilities = probits.iter().map(|&t| normal::cdf(t)).collect();
-    Arc::new(Grid { probits, probabilities, budgets })
+    let scores = probits.iter().map(|&t| Score::new(t)).collect();
+    Arc::new(Grid { probits, probabilities, scores, budgets })
 });
 
 /// The hit balances of the guarded quantiles.
@@ -234,6 +238,11 @@ impl Knots {
     /// The probabilities q_k = Φ(t_k) of the guarded quantiles.
     pub fn probabilities(&self) -> &[f64] {
         &self.grid.probabilities
+    }
+
+    /// The t_k with their tail probabilities and densities.
+    pub(crate) fn grid_scores(&self) -> &[Score] {
+        &self.grid.scores
     }
 
     /// Moves the guarded quantiles to the given scores, which are sorted first and held within ±`reach`. None may be NaN.

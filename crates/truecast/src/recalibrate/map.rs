@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::guard::Knots;
 use crate::error::SnapshotError;
 use crate::forecast::Knot;
+use crate::forecast::moments::{Accumulator, Moments, Score};
 use crate::grid::Levels;
 use crate::normal;
 
@@ -213,6 +214,49 @@ impl Map {
         }
         Knot::arrange(&mut knots);
         Some((knots, 1.0 / self.lower_slope(), 1.0 / self.upper_slope()))
+    }
+
+    /// Mean and variance of the base probit score under the calibrated distribution: those of the calibrated forecast, where the base is
+    /// standard normal. A walk over the knots in their order, without a list of them; steps have none.
+    pub(crate) fn moments(&self) -> Option<Moments> {
+        if self.shape == MapShape::Step {
+            return None;
+        }
+        let levels = self.levels.probits();
+        let (lower, upper) = (1.0 / self.lower_slope(), 1.0 / self.upper_slope());
+        let (x, t): (&[f64], &[Score]) =
+            self.guard.as_ref().map_or((&[], &[]), |guard| (guard.scores(), guard.grid_scores()));
+        let mut sum = Accumulator::new(self.invert(0.0), lower);
+        let (mut k, mut before) = (0, 0.0);
+        for j in 0..levels.len() {
+            let score = self.score(j);
+            // A guarded quantile on a level comes first: a flat part of R_t begins after the guard's jump.
+            while k < x.len() && x[k] <= score {
+                let y = match j {
+                    0 => levels[0] + (x[k] - score) * lower,
+                    _ if score > before => {
+                        let fraction = (x[k] - before) / (score - before);
+                        (levels[j - 1] + (levels[j] - levels[j - 1]) * fraction).min(levels[j])
+                    }
+                    _ => levels[j],
+                };
+                sum.push(y, t[k]);
+                k += 1;
+            }
+            let calibrated = match (k.checked_sub(1), k < x.len()) {
+                (None, false) => score,
+                (None, true) => t[0].z + (score - x[0]),
+                (Some(i), false) => t[i].z + (score - x[i]),
+                (Some(i), true) => t[i].z + (t[k].z - t[i].z) * ((score - x[i]) / (x[k] - x[i])),
+            };
+            sum.push(levels[j], Score::new(calibrated));
+            before = score;
+        }
+        while k < x.len() {
+            sum.push(levels[levels.len() - 1] + (x[k] - before) * upper, t[k]);
+            k += 1;
+        }
+        Some(sum.finish(upper))
     }
 
     /// r_j = Φ⁻¹(p̂_j).

@@ -12,7 +12,7 @@
 //! learns from its own threshold, so its coverage bound holds for θ_k, not for the announced θ_(k). The number of thresholds at or
 //! above z does not depend on their order, so Σ_k (hits − q_k T) is the same for both: sorting moves balance between levels and creates
 //! none. At the outermost quantiles sorting only ever widens; inside it is what an adversary can
-//! use. Measured against the testkit's `IntervalStepper` (80 %, within ±4, T = 3,000): between their own thresholds SF-OGD covers 79.3 % and
+//! use. Measured against the `IntervalStepper` of `truecast-streams` (80 %, within ±4, T = 3,000): between their own thresholds SF-OGD covers 79.3 % and
 //! PID 76.5 %, in the sorted forecast 65.2 % and 58.6 %.
 //!
 //! **The whole line.** A threshold may be ±∞ (always, or never, a hit), and rules are told so: no proof is cut off. The map holds finite

@@ -1,16 +1,16 @@
 //! Adversaries: outcomes chosen after the forecast was seen.
 //!
 //! All of them speak in the base forecast's own units, through its probit scale, so they work on any stream of
-//! forecasts; all are seeded.
+//! forecasts and against any recalibrator; all are seeded. [`Opponent`](crate::Opponent) has them by name.
 
 use std::fmt::Debug;
 
-use truecast::{Forecast, normal};
+use truecast::{Error, Forecast, Result, normal};
 
-use crate::streams::Draws;
+use crate::Draws;
 
 /// Who picks the outcome, knowing both distributions.
-pub trait Adversary: Debug {
+pub trait Adversary: Debug + Send {
     /// The outcome, given the base forecast and the calibrated one that was announced for it.
     fn outcome(&mut self, forecast: &dyn Forecast, calibrated: &dyn Forecast) -> f64;
 }
@@ -21,7 +21,8 @@ pub trait Adversary: Debug {
 /// in base probit units.
 #[derive(Debug, Clone)]
 pub struct IntervalStepper {
-    coverage: f64,
+    /// The probit score of the interval's lower end.
+    low: f64,
     bound: f64,
     draws: Draws,
 }
@@ -32,16 +33,16 @@ impl IntervalStepper {
 
     /// Against the central interval of the given coverage, within ±`bound` base probit units (base standard deviations
     /// where the base is normal).
-    pub fn new(coverage: f64, bound: f64, seed: u64) -> Self {
-        assert!(coverage > 0.0 && coverage < 1.0, "coverage {coverage} must lie between 0 and 1");
-        assert!(bound > 0.0 && bound.is_finite(), "bound {bound} must be positive and finite");
-        IntervalStepper { coverage, bound, draws: Draws::new(seed) }
+    pub fn new(coverage: f64, bound: f64, seed: u64) -> Result<Self> {
+        inner_probability("coverage", coverage)?;
+        positive("bound", bound)?;
+        Ok(IntervalStepper { low: normal::quantile(0.5 * (1.0 - coverage)), bound, draws: Draws::new(seed) })
     }
 }
 
 impl Adversary for IntervalStepper {
     fn outcome(&mut self, forecast: &dyn Forecast, calibrated: &dyn Forecast) -> f64 {
-        let (low, high) = calibrated.interval(self.coverage).expect("the coverage was checked");
+        let (low, high) = (calibrated.at_probit(self.low), calibrated.at_probit(-self.low));
         let above = forecast.probit(high) + Self::STEP;
         let below = forecast.probit(low) - Self::STEP;
         let z = match (above.abs() <= self.bound, below.abs() <= self.bound) {
@@ -73,9 +74,9 @@ pub struct LevelFlipper {
 impl LevelFlipper {
     /// Against the event that Y is at most the base forecast's quantile at `probability`. The distance from that
     /// quantile is drawn between 0 and 1 base probit units.
-    pub fn new(probability: f64, seed: u64) -> Self {
-        assert!(probability > 0.0 && probability < 1.0, "level {probability} must lie between 0 and 1");
-        LevelFlipper { level: normal::quantile(probability), draws: Draws::new(seed) }
+    pub fn new(probability: f64, seed: u64) -> Result<Self> {
+        inner_probability("level", probability)?;
+        Ok(LevelFlipper { level: normal::quantile(probability), draws: Draws::new(seed) })
     }
 }
 
@@ -95,8 +96,9 @@ pub struct Repeater {
 
 impl Repeater {
     /// Repeats the outcome whose base probit score is `score`.
-    pub fn new(score: f64) -> Self {
-        Repeater { score }
+    pub fn new(score: f64) -> Result<Self> {
+        finite("score", score)?;
+        Ok(Repeater { score })
     }
 }
 
@@ -116,9 +118,15 @@ pub struct Alternator {
 
 impl Alternator {
     /// Stays `stay` steps at each of the scores, in turn.
-    pub fn new(scores: Vec<f64>, stay: u64) -> Self {
-        assert!(!scores.is_empty() && stay > 0, "an alternator needs scores, and steps at each");
-        Alternator { scores, stay, step: 0 }
+    pub fn new(scores: Vec<f64>, stay: u64) -> Result<Self> {
+        if scores.is_empty() {
+            return Err(Error::TooFew { what: "scores", least: 1, found: 0 });
+        }
+        for &score in &scores {
+            finite("score", score)?;
+        }
+        positive("steps at each score", stay as f64)?;
+        Ok(Alternator { scores, stay, step: 0 })
     }
 }
 
@@ -142,10 +150,10 @@ pub struct WorstPit {
 
 impl WorstPit {
     /// Watches a histogram of `bins` equal bins of [0, 1].
-    pub fn new(bins: usize, bound: f64, seed: u64) -> Self {
-        assert!(bins > 0, "a histogram needs bins");
-        assert!(bound > 0.0 && bound.is_finite(), "bound {bound} must be positive and finite");
-        WorstPit { counts: vec![0; bins], bound, draws: Draws::new(seed) }
+    pub fn new(bins: usize, bound: f64, seed: u64) -> Result<Self> {
+        positive("number of bins", bins as f64)?;
+        positive("bound", bound)?;
+        Ok(WorstPit { counts: vec![0; bins], bound, draws: Draws::new(seed) })
     }
 
     /// How many announced PITs fell into each bin.
@@ -167,6 +175,24 @@ impl Adversary for WorstPit {
     }
 }
 
+fn finite(what: &'static str, value: f64) -> Result<()> {
+    if value.is_finite() { Ok(()) } else { Err(Error::NotFinite { what, value }) }
+}
+
+fn positive(what: &'static str, value: f64) -> Result<()> {
+    finite(what, value)?;
+    if value > 0.0 { Ok(()) } else { Err(Error::NotPositive { what, value }) }
+}
+
+fn inner_probability(what: &'static str, value: f64) -> Result<()> {
+    let inside = value > 0.0 && value < 1.0;
+    if inside {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange { what, rule: "greater than 0 and less than 1", value })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,7 +206,7 @@ mod tests {
     fn interval_stepper_is_never_inside_and_always_within_its_bound() {
         let (base, announced) = pair();
         let (low, high) = announced.interval(0.8).unwrap();
-        let mut adversary = IntervalStepper::new(0.8, 4.0, 0);
+        let mut adversary = IntervalStepper::new(0.8, 4.0, 0).unwrap();
         let outcomes: Vec<f64> = (0..100).map(|_| adversary.outcome(&base, &announced)).collect();
         for y in &outcomes {
             assert!(!(low..=high).contains(y) && base.probit(*y).abs() <= 4.0, "{y}");
@@ -192,7 +218,7 @@ mod tests {
     fn interval_stepper_without_room_stays_within_its_bound() {
         let (base, _) = pair();
         let wide = Gaussian::new(10.0, 100.0).unwrap();
-        let mut adversary = IntervalStepper::new(0.8, 4.0, 0);
+        let mut adversary = IntervalStepper::new(0.8, 4.0, 0).unwrap();
         for _ in 0..100 {
             let y = adversary.outcome(&base, &wide);
             assert!(base.probit(y).abs() <= 4.0, "{y}");
@@ -204,7 +230,7 @@ mod tests {
         let base = Gaussian::new(10.0, 2.0).unwrap();
         for (shift, below) in [(-1.0, false), (1.0, true)] {
             let announced = Gaussian::new(10.0 + shift, 2.0).unwrap();
-            let mut adversary = LevelFlipper::new(0.5, 0);
+            let mut adversary = LevelFlipper::new(0.5, 0).unwrap();
             for _ in 0..100 {
                 let y = adversary.outcome(&base, &announced);
                 assert_eq!(y <= base.quantile(0.5), below, "{y}");
@@ -215,8 +241,8 @@ mod tests {
     #[test]
     fn repeater_and_alternator_go_by_base_scores() {
         let (base, announced) = pair();
-        assert_eq!(Repeater::new(1.5).outcome(&base, &announced), 13.0);
-        let mut adversary = Alternator::new(vec![-1.0, 1.0], 2);
+        assert_eq!(Repeater::new(1.5).unwrap().outcome(&base, &announced), 13.0);
+        let mut adversary = Alternator::new(vec![-1.0, 1.0], 2).unwrap();
         let outcomes: Vec<f64> = (0..5).map(|_| adversary.outcome(&base, &announced)).collect();
         assert_eq!(outcomes, [8.0, 8.0, 12.0, 12.0, 8.0]);
     }
@@ -224,10 +250,21 @@ mod tests {
     #[test]
     fn worst_pit_fills_the_fullest_bin() {
         let (base, announced) = pair();
-        let mut adversary = WorstPit::new(10, 6.0, 0);
+        let mut adversary = WorstPit::new(10, 6.0, 0).unwrap();
         for _ in 0..50 {
             adversary.outcome(&base, &announced);
         }
         assert_eq!(adversary.counts()[0], 50, "{:?}", adversary.counts());
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        let rule = "greater than 0 and less than 1";
+        let refused = IntervalStepper::new(1.0, 4.0, 0).unwrap_err();
+        assert_eq!(refused, Error::OutOfRange { what: "coverage", rule, value: 1.0 });
+        let refused = WorstPit::new(0, 4.0, 0).unwrap_err();
+        assert_eq!(refused, Error::NotPositive { what: "number of bins", value: 0.0 });
+        assert!(Alternator::new(vec![], 1).is_err() && Alternator::new(vec![1.0], 0).is_err());
+        assert!(Repeater::new(f64::INFINITY).is_err() && LevelFlipper::new(0.0, 0).is_err());
     }
 }

@@ -1,19 +1,17 @@
-//! Seeded streams of Gaussian forecasts and outcomes, each wrong in one known way.
-//!
-//! A stream is a function of ([`Scenario`], steps, seed) and of nothing else: uniforms come from xoshiro256++, normals
-//! are their quantiles, and all transcendental functions are those of `libm`, so it is the same on every platform.
+//! Streams of normal forecasts and outcomes fixed in advance, each wrong in one known way.
 
-use rand_core::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use truecast::{Gaussian, normal};
+use std::fmt;
+use std::str::FromStr;
+
+use truecast::{Forecast, Gaussian};
+
+use crate::volatility::Walk;
+use crate::{Draws, UnknownName, demo};
 
 /// One step of a stream: a normal forecast and what came.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// Mean of the forecast.
-    pub mean: f64,
-    /// Standard deviation of the forecast.
-    pub std: f64,
+    forecast: Gaussian,
     /// The outcome.
     pub outcome: f64,
 }
@@ -21,17 +19,28 @@ pub struct Step {
 impl Step {
     /// The forecast, without the outcome.
     pub fn forecast(&self) -> Gaussian {
-        Gaussian::new(self.mean, self.std).expect("streams hold valid forecasts")
+        self.forecast
+    }
+
+    /// Mean of the forecast.
+    pub fn mean(&self) -> f64 {
+        self.forecast.mean()
+    }
+
+    /// Standard deviation of the forecast.
+    pub fn std(&self) -> f64 {
+        self.forecast.std()
     }
 
     /// The probit score of the outcome, (outcome − mean)/std.
     pub fn probit(&self) -> f64 {
-        (self.outcome - self.mean) / self.std
+        self.forecast.probit(self.outcome)
     }
 }
 
 /// A stream by name. Every share below is of the base forecaster's own 80 % interval, over the whole stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Scenario {
     /// Forecast N(0, 2²), outcome N(0, 1): standard deviations twice too large. The 80 % interval covers 98.96 %.
     TwiceTooWide,
@@ -66,18 +75,21 @@ pub enum Scenario {
     /// The outcome's standard deviation is the exponential of a random walk with steps of 0.05; the forecast has the one of
     /// 50 steps ago. The 80 % interval covers 78.27 %.
     Volatility,
+    /// A day of 24 steps, over and over: N(m, s²) announced with m and s of the hour, by a forecaster that looks honest and is not.
+    /// Its noise is understated and depends on the hour more than it says, its bias drifts, and after 60 % of the run the
+    /// noise grows by half. The 80 % interval covers 59.29 %, over whole days.
+    Demo,
 }
 
 /// Steps in one cycle of [`Scenario::Drift`].
 const DRIFT_CYCLE: f64 = 2000.0;
 /// Steps by which the forecast lags in [`Scenario::Drift`].
 const DRIFT_LAG: f64 = 200.0;
-/// Steps by which the forecast lags in [`Scenario::Volatility`].
-const VOLATILITY_LAG: usize = 50;
 
 impl Scenario {
     /// Every scenario.
-    pub const ALL: [Scenario; 12] = [
+    pub const ALL: [Scenario; 13] = [
+        Scenario::Demo,
         Scenario::TwiceTooWide,
         Scenario::TenTimesTooWide,
         Scenario::FourTimesTooNarrow,
@@ -92,10 +104,10 @@ impl Scenario {
         Scenario::Volatility,
     ];
 
-    /// A short name, for messages.
+    /// The name that people choose it by.
     pub fn name(self) -> &'static str {
         match self {
-            Scenario::TwiceTooWide => "twice-too-wide",
+            Scenario::TwiceTooWide => "iid",
             Scenario::TenTimesTooWide => "ten-times-too-wide",
             Scenario::FourTimesTooNarrow => "four-times-too-narrow",
             Scenario::Perfect => "perfect",
@@ -107,6 +119,32 @@ impl Scenario {
             Scenario::HeavyTails => "heavy-tails",
             Scenario::Counts => "counts",
             Scenario::Volatility => "volatility",
+            Scenario::Demo => "demo",
+        }
+    }
+
+    /// What is wrong with its forecaster, in one line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Scenario::TwiceTooWide => "independent outcomes, standard deviations twice too large",
+            Scenario::TenTimesTooWide => "independent outcomes, standard deviations ten times too large",
+            Scenario::FourTimesTooNarrow => "independent outcomes, standard deviations four times too small",
+            Scenario::Perfect => "nothing is wrong: what recalibration costs",
+            Scenario::Regimes => "standard deviations 2.5 times too large and too small, in turns",
+            Scenario::Heteroscedastic => {
+                "wide forecasts perfect, narrow ones biased: PIT calibration alone loses CRPS"
+            }
+            Scenario::FixedPoint => {
+                "two forecasts in turn: a calibrated PIT is not calibrated at a fixed outcome"
+            }
+            Scenario::ScaleJump => "perfect, until outcomes jump to three times their scale in the middle",
+            Scenario::Drift => "the mean moves away and back, and the forecast is 200 steps behind",
+            Scenario::HeavyTails => "Student-t outcomes with 3 degrees of freedom under a normal forecast",
+            Scenario::Counts => "Poisson counts under a normal forecast of the right mean and variance",
+            Scenario::Volatility => "the scale is a random walk, and the forecast is 50 steps behind",
+            Scenario::Demo => {
+                "a daily cycle, overconfident, biased with a drift, and noisier after 60 % of the run"
+            }
         }
     }
 
@@ -126,139 +164,120 @@ impl Scenario {
             Scenario::HeavyTails => 0.8869,
             Scenario::Counts => 0.8143,
             Scenario::Volatility => 0.7827,
+            Scenario::Demo => 0.5929,
         }
     }
 
-    /// The stream. The first half of an odd number of steps is the shorter one.
-    pub fn stream(self, steps: usize, seed: u64) -> Vec<Step> {
+    /// The stream, one step at a time and in constant memory.
+    ///
+    /// Some scenarios turn at a share of the run, so `steps` is part of what the stream is. The first half of an odd number of
+    /// steps is the shorter one.
+    pub fn steps(self, steps: usize, seed: u64) -> Steps {
         let mut draws = Draws::new(seed);
-        if self == Scenario::Volatility {
-            return volatility(steps, &mut draws);
-        }
-        (0..steps).map(|t| self.step(t, steps, &mut draws)).collect()
+        let walk = (self == Scenario::Volatility).then(|| Walk::new(steps, &mut draws));
+        Steps { scenario: self, steps, next: 0, draws, walk }
     }
 
-    fn step(self, t: usize, steps: usize, draws: &mut Draws) -> Step {
-        let second_half = t >= steps / 2;
+    /// The whole stream.
+    pub fn stream(self, steps: usize, seed: u64) -> Vec<Step> {
+        self.steps(steps, seed).collect()
+    }
+}
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Scenario {
+    type Err = UnknownName;
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        // The first scenario is also known by what is wrong with it, as its two neighbours are.
+        let wanted = if name == "twice-too-wide" { Scenario::TwiceTooWide.name() } else { name };
+        let found = Scenario::ALL.into_iter().find(|scenario| scenario.name() == wanted);
+        found.ok_or_else(|| UnknownName::new("a scenario", name, Scenario::ALL.iter().map(|s| s.name())))
+    }
+}
+
+/// The steps of a [`Scenario`], from [`Scenario::steps`].
+#[derive(Debug, Clone)]
+pub struct Steps {
+    scenario: Scenario,
+    steps: usize,
+    next: usize,
+    draws: Draws,
+    walk: Option<Walk>,
+}
+
+impl Iterator for Steps {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        if self.next >= self.steps {
+            return None;
+        }
+        let (mean, std, outcome) = self.step(self.next);
+        self.next += 1;
+        // All scenarios stay far within the range of `f64`; one that left it would end there.
+        Some(Step { forecast: Gaussian::new(mean, std).ok()?, outcome })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.steps - self.next;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Steps {}
+
+impl Steps {
+    /// Mean, standard deviation and outcome of step `t`.
+    fn step(&mut self, t: usize) -> (f64, f64, f64) {
+        let draws = &mut self.draws;
+        let second_half = t >= self.steps / 2;
         let even = t.is_multiple_of(2);
-        match self {
-            Scenario::TwiceTooWide => Step { mean: 0.0, std: 2.0, outcome: draws.normal() },
-            Scenario::TenTimesTooWide => Step { mean: 0.0, std: 10.0, outcome: draws.normal() },
-            Scenario::FourTimesTooNarrow => Step { mean: 0.0, std: 0.25, outcome: draws.normal() },
-            Scenario::Perfect => Step { mean: 0.0, std: 1.0, outcome: draws.normal() },
+        match self.scenario {
+            Scenario::TwiceTooWide => (0.0, 2.0, draws.normal()),
+            Scenario::TenTimesTooWide => (0.0, 10.0, draws.normal()),
+            Scenario::FourTimesTooNarrow => (0.0, 0.25, draws.normal()),
+            Scenario::Perfect => (0.0, 1.0, draws.normal()),
             Scenario::Regimes => {
-                let narrow = (t / steps.div_ceil(8)).is_multiple_of(2);
-                Step { mean: 0.0, std: 1.0, outcome: draws.normal() * if narrow { 0.4 } else { 2.5 } }
+                let narrow = (t / self.steps.div_ceil(8)).is_multiple_of(2);
+                (0.0, 1.0, draws.normal() * if narrow { 0.4 } else { 2.5 })
             }
             Scenario::Heteroscedastic => {
                 let z = draws.normal();
-                if even {
-                    Step { mean: 0.0, std: 10.0, outcome: 10.0 * z }
-                } else {
-                    Step { mean: 0.0, std: 0.1, outcome: 0.1 * (0.3 * z - 1.5) }
-                }
+                if even { (0.0, 10.0, 10.0 * z) } else { (0.0, 0.1, 0.1 * (0.3 * z - 1.5)) }
             }
             Scenario::FixedPoint => {
                 let z = draws.normal();
-                if even {
-                    Step { mean: 0.0, std: 1.0, outcome: 0.5 * z - 0.6 }
-                } else {
-                    Step { mean: 1.0, std: 1.0, outcome: 0.5 * z + 1.6 }
-                }
+                if even { (0.0, 1.0, 0.5 * z - 0.6) } else { (1.0, 1.0, 0.5 * z + 1.6) }
             }
-            Scenario::ScaleJump => {
-                Step { mean: 0.0, std: 1.0, outcome: draws.normal() * if second_half { 3.0 } else { 1.0 } }
-            }
+            Scenario::ScaleJump => (0.0, 1.0, draws.normal() * if second_half { 3.0 } else { 1.0 }),
             Scenario::Drift => {
                 let mean_at = |t: f64| 4.0 * libm::sin(std::f64::consts::TAU * t / DRIFT_CYCLE);
                 let t = t as f64;
-                Step { mean: mean_at(t - DRIFT_LAG), std: 1.0, outcome: mean_at(t) + draws.normal() }
+                (mean_at(t - DRIFT_LAG), 1.0, mean_at(t) + draws.normal())
             }
-            Scenario::HeavyTails => {
-                Step { mean: 0.0, std: libm::sqrt(3.0), outcome: draws.student_t_three() }
-            }
+            Scenario::HeavyTails => (0.0, libm::sqrt(3.0), draws.student_t_three()),
             Scenario::Counts => {
                 let rate = 4.0 * libm::exp(libm::sin(std::f64::consts::TAU * t as f64 / 50.0));
-                Step { mean: rate, std: libm::sqrt(rate), outcome: draws.poisson(rate) }
+                (rate, libm::sqrt(rate), draws.poisson(rate))
             }
-            Scenario::Volatility => unreachable!("a random walk is not made step by step"),
+            Scenario::Volatility => {
+                // Only this scenario has a walk; without one the scale would stand still.
+                let (std, scale) = self.walk.as_mut().map_or((1.0, 1.0), Walk::next_scales);
+                (0.0, std, scale * draws.normal())
+            }
+            Scenario::Demo => demo::step(t, self.steps, draws.normal()),
         }
-    }
-}
-
-fn volatility(steps: usize, draws: &mut Draws) -> Vec<Step> {
-    let mut walk = vec![0.0; steps + VOLATILITY_LAG];
-    for t in 1..walk.len() {
-        walk[t] = walk[t - 1] + 0.05 * draws.normal();
-    }
-    (0..steps)
-        .map(|t| Step {
-            mean: 0.0,
-            std: libm::exp(walk[t]),
-            outcome: libm::exp(walk[t + VOLATILITY_LAG]) * draws.normal(),
-        })
-        .collect()
-}
-
-/// A seeded source of the draws that streams and adversaries are made of.
-#[derive(Debug, Clone)]
-pub struct Draws {
-    generator: Xoshiro256PlusPlus,
-}
-
-impl Draws {
-    /// A source that the seed determines.
-    pub fn new(seed: u64) -> Self {
-        Draws { generator: Xoshiro256PlusPlus::seed_from_u64(seed) }
-    }
-
-    /// A uniform draw in the open interval (0, 1): the middles of 2⁵² equal cells.
-    pub fn uniform(&mut self) -> f64 {
-        const CELL: f64 = 1.0 / (1u64 << 52) as f64;
-        ((self.generator.next_u64() >> 12) as f64 + 0.5) * CELL
-    }
-
-    /// A uniform draw between `low` and `high`.
-    pub fn uniform_between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.uniform()
-    }
-
-    /// True with probability one half.
-    pub fn coin(&mut self) -> bool {
-        self.uniform() < 0.5
-    }
-
-    /// A standard normal draw, by inversion.
-    pub fn normal(&mut self) -> f64 {
-        normal::quantile(self.uniform())
-    }
-
-    /// A Student-t draw with three degrees of freedom: a normal over the root of a mean of three squared ones.
-    pub fn student_t_three(&mut self) -> f64 {
-        let numerator = self.normal();
-        let square: f64 = (0..3).map(|_| self.normal()).map(|z| z * z).sum();
-        numerator / libm::sqrt(square / 3.0)
-    }
-
-    /// A Poisson draw, by adding up probabilities; for rates well below 700, where e^−rate is not yet 0.
-    pub fn poisson(&mut self, rate: f64) -> f64 {
-        let u = self.uniform();
-        let (mut count, mut probability) = (0.0, libm::exp(-rate));
-        let mut below = probability;
-        // Ends by the mass that is left even where rounding keeps `below` from reaching u.
-        while below < u && probability > 0.0 {
-            count += 1.0;
-            probability *= rate / count;
-            below += probability;
-        }
-        count
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use truecast::Forecast;
 
     const STEPS: usize = 100_000;
 
@@ -298,7 +317,7 @@ mod tests {
             assert_eq!(stream, scenario.stream(500, 7), "{}", scenario.name());
             assert_ne!(stream, scenario.stream(500, 8), "{}", scenario.name());
             for step in &stream {
-                assert!(step.probit().is_finite() && step.std > 0.0, "{}: {step:?}", scenario.name());
+                assert!(step.probit().is_finite() && step.std() > 0.0, "{}: {step:?}", scenario.name());
             }
         }
     }
@@ -310,19 +329,31 @@ mod tests {
         assert_eq!(outcomes, [-0.4549425975981144, -0.2996048385268692, -0.3594821681370765]);
     }
 
-    /// Mean and variance of 100,000 draws within five standard errors; a Poisson's variance is its rate, and the
-    /// variance of the sample variance of a Poisson is about (2λ² + λ)/T.
+    /// The same sums for the one stream that is not made from left to right: the walk is drawn first, then the outcomes.
     #[test]
-    fn counts_are_poisson() {
-        let mut draws = Draws::new(3);
-        for rate in [0.3, 4.0, 11.0] {
-            let sample: Vec<f64> = (0..STEPS).map(|_| draws.poisson(rate)).collect();
-            let mean = sample.iter().sum::<f64>() / STEPS as f64;
-            let variance = sample.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / STEPS as f64;
-            let n = STEPS as f64;
-            assert!((mean - rate).abs() < 5.0 * (rate / n).sqrt(), "rate {rate}, mean {mean}");
-            let error = ((2.0 * rate * rate + rate) / n).sqrt();
-            assert!((variance - rate).abs() < 5.0 * error, "rate {rate}, variance {variance}");
+    fn the_random_walk_is_pinned() {
+        let stream = Scenario::Volatility.stream(60, 0);
+        let mut draws = Draws::new(0);
+        let mut walk = vec![0.0; 110];
+        for t in 1..walk.len() {
+            walk[t] = walk[t - 1] + 0.05 * draws.normal();
         }
+        for (t, step) in stream.iter().enumerate() {
+            assert_eq!(step.std(), libm::exp(walk[t]), "{t}");
+            assert_eq!(step.outcome, libm::exp(walk[t + 50]) * draws.normal(), "{t}");
+        }
+    }
+
+    #[test]
+    fn every_scenario_has_a_name_that_leads_back_to_it_and_one_line_of_description() {
+        for scenario in Scenario::ALL {
+            assert_eq!(scenario.to_string().parse(), Ok(scenario));
+            assert!(!scenario.description().contains('\n') && scenario.description().len() < 100);
+            assert_eq!(Scenario::ALL.iter().filter(|other| other.name() == scenario.name()).count(), 1);
+            assert_eq!(scenario.steps(5, 0).len(), 5);
+        }
+        assert_eq!("twice-too-wide".parse(), Ok(Scenario::TwiceTooWide));
+        let error = "Demo".parse::<Scenario>().unwrap_err().to_string();
+        assert!(error.starts_with("\"Demo\" is not a scenario; there are demo, iid, "), "{error}");
     }
 }
