@@ -44,7 +44,7 @@ pub fn plain(value: f64, decimals: usize) -> String {
     text.to_owned()
 }
 
-/// As [`plain`] with its trailing zeros; with a + before a number above zero where `signed`.
+/// As [`fixed`], with a + before a number above zero.
 pub fn signed(value: f64, decimals: usize) -> String {
     let text = fixed(value, decimals);
     let is_zero = text.chars().all(|c| matches!(c, '0' | '.' | ','));
@@ -77,7 +77,8 @@ fn exponent_of(value: f64, digits: usize) -> i32 {
     format!("{value:.digits$e}").split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
 }
 
-fn fixed(value: f64, decimals: usize) -> String {
+/// A number with exactly so many decimals, with thousands apart and a true minus sign.
+pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) if digits.chars().any(|c| c.is_ascii_digit() && c != '0') => ("−", digits),

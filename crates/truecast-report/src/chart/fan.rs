@@ -72,7 +72,7 @@ impl FanChart {
         self
     }
 
-    /// The medians.
+    /// The medians, drawn as a line. It has no entry in the legend: nothing else in a fan is one.
     #[must_use]
     pub fn median(mut self, median: Vec<f64>) -> Self {
         self.median = median;
@@ -108,11 +108,11 @@ impl FanChart {
             .x(Axis::new("").names(self.times.clone()))
             .y(Axis::new(&self.y))
             .size(self.size);
-        for band in &self.bands {
+        for (below, band) in self.bands.iter().enumerate() {
             let points =
                 band.ends.iter().enumerate().map(|(k, &(low, high))| (k as f64, low, high)).collect();
             // Bands lie on one another: the inner ones darken by themselves.
-            chart = chart.band(Band::new(&band.label, self.colour, points).opacity(0.2));
+            chart = chart.band(Band::new(&band.label, self.colour, points).opacity(0.24).on_top_of(below));
         }
         if let Some(reference) = &self.reference {
             let (lows, highs): (Vec<f64>, Vec<f64>) = reference.ends.iter().copied().unzip();
@@ -121,7 +121,7 @@ impl FanChart {
                 .series(Series::dashed("", Colour::Raw, at(highs)));
         }
         if !self.median.is_empty() {
-            chart = chart.series(Series::line("median", self.colour, at(self.median.clone())));
+            chart = chart.series(Series::line("", self.colour, at(self.median.clone())));
         }
         if let Some((label, outcomes)) = &self.outcomes {
             let values = outcomes.iter().map(|outcome| outcome.unwrap_or(f64::NAN)).collect();

@@ -79,18 +79,27 @@ pub struct Band {
     colour: Colour,
     points: Vec<(f64, f64, f64)>,
     opacity: f64,
+    /// The opacity in the legend.
+    shade: f64,
 }
 
 impl Band {
     /// A faint band.
     pub fn new(label: &str, colour: Colour, points: Vec<(f64, f64, f64)>) -> Self {
-        Band { label: label.to_owned(), colour, points, opacity: 0.18 }
+        Band { label: label.to_owned(), colour, points, opacity: 0.18, shade: 0.3 }
     }
 
     /// How much the band hides, between 0 and 1.
     #[must_use]
     pub fn opacity(mut self, opacity: f64) -> Self {
         self.opacity = opacity.clamp(0.0, 1.0);
+        self.shade = self.opacity.max(0.3);
+        self
+    }
+
+    /// As it looks on top of `below` bands of the same opacity.
+    pub(super) fn on_top_of(mut self, below: usize) -> Self {
+        self.shade = 1.0 - (1.0 - self.opacity).powf(below as f64 + 1.0);
         self
     }
 
@@ -237,7 +246,7 @@ impl LineChart {
 
     fn keys(&self) -> Vec<Key> {
         let series = self.series.iter().map(|of| (&of.label, of.colour, of.mark()));
-        let bands = self.bands.iter().map(|of| (&of.label, of.colour, Mark::Fill(of.opacity.max(0.3))));
+        let bands = self.bands.iter().map(|of| (&of.label, of.colour, Mark::Fill(of.shade)));
         let keys = series.chain(bands);
         let keys = keys.map(|(label, colour, mark)| Key { label: label.clone(), colour, mark });
         keys.chain(self.rules.iter().map(Rule::key)).collect()
@@ -372,6 +381,6 @@ mod tests {
         }
         let svg = chart.to_svg();
         roxmltree::Document::parse(&svg).unwrap();
-        assert!(svg.contains("viewBox=\"0 0 480 540\""), "{}", &svg[..200]);
+        assert!(svg.contains("viewBox=\"0 0 480 560\""), "{}", &svg[..200]);
     }
 }

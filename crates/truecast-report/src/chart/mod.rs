@@ -52,7 +52,7 @@ pub struct Size {
 
 impl Default for Size {
     fn default() -> Self {
-        Size { width: 480.0, height: 320.0 }
+        Size { width: 480.0, height: 340.0 }
     }
 }
 

@@ -125,13 +125,14 @@ fn reliability(report: &Report) -> Figure {
 fn coverage(report: &Report) -> Figure {
     let least = (report.timeline.rows() / MOST_POINTS).max(LEAST_ROWS);
     let points = report.timeline.coverage(least);
+    let end = report.timeline.width() as f64 * report.timeline.bins().len() as f64;
     let band = points.iter().map(|point| {
         let (low, high) = binomial_band(TIMELINE_COVERAGE, point.rows);
         (point.index, low, high)
     });
     let mut chart = LineChart::new("Coverage over time")
         .describe("The share of outcomes inside the 80 % interval along the stream")
-        .x(Axis::new("row").including(0.0))
+        .x(Axis::new("row").including(0.0).including(end))
         .y(Axis::new("outcomes in the 80\u{a0}% interval").percent().including(TIMELINE_COVERAGE))
         .band(Band::new("expected by chance", Colour::Neutral, band.collect()))
         .rule(Rule::horizontal("target", TIMELINE_COVERAGE));
@@ -208,10 +209,10 @@ fn fan(fan: &Fan, compares: bool) -> Figure {
             .reference(FanBand::new("raw 80\u{a0}%", fan.points.iter().map(|point| point.raw).collect()));
     }
     let caption = if compares {
-        "Shaded are the calibrated 50 %, 80 % and 95 % intervals, dashed the raw 80 % one; about one dot in five should lie \
-         outside of the 80 %."
+        "Shaded are the calibrated intervals around the median, dashed the raw 80 % one; about one dot in five should \
+         lie outside of the 80 %."
     } else {
-        "Shaded are the 50 %, 80 % and 95 % intervals; about one dot in five should lie outside of the 80 %."
+        "Shaded are the intervals around the median; about one dot in five should lie outside of the 80 %."
     };
     figure(&chart, caption)
 }

@@ -143,7 +143,7 @@ fn crps_words(report: &Report) -> String {
         None => String::new(),
         Some(Change::None) => "Accuracy is unchanged: both have the same CRPS.".to_owned(),
         Some(Change::Better(percent)) => {
-            format!("Calibrated forecasts are also more accurate: their CRPS is better by {}.", size(percent))
+            format!("The calibrated forecasts are more accurate: their CRPS is better by {}.", size(percent))
         }
         Some(Change::Worse(percent)) => format!(
             "The calibrated forecasts are less accurate: their CRPS is worse by {}, which is more than noise.",
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::{ReportKind, TimelineRow};
 
-    /// Outcomes ±1, ±3, ±5, … fifths of N(0, 1)'s scale are not needed here: only who is wider than whom.
+    /// Outcomes of N(0, 1), seen by forecasts of the given standard deviations.
     fn report(rows: u64, base: f64, calibrated: f64) -> Report {
         let mut report = Report::default();
         let forecasts = [Gaussian::new(0.0, base).unwrap(), Gaussian::new(0.0, calibrated).unwrap()];

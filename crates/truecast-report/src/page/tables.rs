@@ -3,7 +3,7 @@
 use truecast::monitor::{Certificate, Side};
 
 use crate::markup::Markup;
-use crate::number::{count, percent, signed, significant};
+use crate::number::{count, fixed, percent, signed, significant};
 use crate::report::{Report, SeriesLine};
 
 use super::headline::{Verdict, verdict};
@@ -51,23 +51,21 @@ pub(super) fn scores(page: &mut Markup, report: &Report) {
     page.tag("section").open();
     page.element("h2", "Scores");
     open_table(page, "Scores");
-    let columns = [("", ""), ("target", ""), ("raw", "tc-raw"), ("calibrated", "tc-calibrated")];
-    head(page, &columns[..if report.compares() { 4 } else { 3 }]);
+    let columns = [("", ""), ("raw", "tc-raw"), ("calibrated", "tc-calibrated")];
+    head(page, &columns[..if report.compares() { 3 } else { 2 }]);
     page.tag("tbody").open();
     let sides: Vec<&Side> =
         if report.compares() { vec![board.raw(), board.calibrated()] } else { vec![board.raw()] };
     for (index, &nominal) in board.raw().coverage().coverages().iter().enumerate() {
         page.tag("tr").open();
         name(page, &format!("{} interval covers", percent(nominal)));
-        cell(page, &percent(nominal));
         for side in &sides {
             coverage_cell(page, side.coverage().share(index), nominal, board.rows());
         }
         page.close();
     }
     page.tag("tr").open();
-    name(page, "mean CRPS");
-    cell(page, "low");
+    name(page, "mean CRPS, lower is better");
     cell(page, &board.regret().base_mean().map_or(NONE.to_owned(), significant));
     if report.compares() {
         let mean = board.regret().calibrated_mean().map_or(NONE.to_owned(), significant);
@@ -79,11 +77,10 @@ pub(super) fn scores(page: &mut Markup, report: &Report) {
     }
     page.close();
     page.tag("tr").open();
-    name(page, "calibration score");
-    cell(page, "0");
+    name(page, "calibration score, 0 is best");
     for side in &sides {
         let score = side.calibration_score().score();
-        cell(page, &score.map_or(NONE.to_owned(), |score| format!("{score:.5}")));
+        cell(page, &score.map_or(NONE.to_owned(), significant));
     }
     page.close();
     page.close();
@@ -102,10 +99,15 @@ fn coverage_cell(page: &mut Markup, share: Option<f64>, nominal: f64, rows: u64)
                 Verdict::TooNarrow => remark(page, "too narrow"),
                 Verdict::TooWide => remark(page, "too wide"),
             }
-            page.text(&percent(share));
+            page.text(&share_of(share));
         }
     }
     page.close();
+}
+
+/// With one decimal always, so that the points of a column lie below one another.
+fn share_of(share: f64) -> String {
+    format!("{}\u{a0}%", fixed(100.0 * share, 1))
 }
 
 fn remark(page: &mut Markup, text: &str) {
@@ -204,7 +206,7 @@ pub(super) fn series(page: &mut Markup, report: &Report) {
             if report.compares() { vec![raw, calibrated] } else { vec![raw] }
         };
         for share in sides(line.coverage80.raw, line.coverage80.calibrated) {
-            cell(page, &share.map_or(NONE.to_owned(), percent));
+            cell(page, &share.map_or(NONE.to_owned(), share_of));
         }
         for crps in sides(line.crps.raw, line.crps.calibrated) {
             cell(page, &crps.map_or(NONE.to_owned(), significant));
