@@ -5,6 +5,11 @@ pub fn count(value: u64) -> String {
     separated(&value.to_string())
 }
 
+/// 1 outcome, 2 outcomes.
+pub fn outcomes(rows: u64) -> String {
+    format!("{} {}", count(rows), if rows == 1 { "outcome" } else { "outcomes" })
+}
+
 /// A share as a percentage with at most one decimal: 80 %, 61.3 %.
 ///
 /// A share that is not quite 1 is not shown as 100 %, nor one above 0 as 0 %.
@@ -128,6 +133,7 @@ mod tests {
     #[test]
     fn counts_and_percentages() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([1, 2_000].map(outcomes), ["1 outcome", "2,000 outcomes"]);
         let shares = [0.8, 0.61349, 0.1 + 0.2, 1.0, 0.99999, 0.0001, 0.0, f64::NAN];
         let shown = ["80 %", "61.3 %", "30 %", "100 %", "> 99.9 %", "< 0.1 %", "0 %", "–"];
         assert_eq!(shares.map(|share| percent(share).replace('\u{a0}', " ")), shown);

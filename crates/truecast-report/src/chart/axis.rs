@@ -20,6 +20,7 @@ pub struct Axis {
     label: String,
     percent: bool,
     logarithmic: bool,
+    whole: bool,
     range: Option<(f64, f64)>,
     include: Vec<f64>,
     names: Vec<String>,
@@ -42,6 +43,13 @@ impl Axis {
     #[must_use]
     pub fn logarithmic(mut self) -> Self {
         self.logarithmic = true;
+        self
+    }
+
+    /// Ticks at whole numbers only.
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.whole = true;
         self
     }
 
@@ -100,7 +108,7 @@ impl Axis {
             let ticks = thinned(ticks::logarithmic(low, high), 6);
             return Some(Scale::new(self, (low, high), place, ticks));
         }
-        let (step, mut ticks) = ticks::linear(low, high, 5, self.percent);
+        let (step, mut ticks) = ticks::linear(low, high, self.steps((low, high), 5), self.percent);
         if self.range.is_none() {
             low = step * (low / step + 1e-6).floor();
             high = step * (high / step - 1e-6).ceil();
@@ -139,7 +147,12 @@ impl Axis {
         if self.logarithmic {
             return thinned(ticks::logarithmic(domain.0, domain.1), count);
         }
-        ticks::linear(domain.0, domain.1, count, self.percent).1
+        ticks::linear(domain.0, domain.1, self.steps(domain, count), self.percent).1
+    }
+
+    /// At most `count`, and so few that a step is at least 1 where ticks are whole.
+    fn steps(&self, domain: (f64, f64), count: usize) -> usize {
+        if self.whole { count.min((domain.1 - domain.0) as usize) } else { count }
     }
 }
 
@@ -227,6 +240,16 @@ mod tests {
         assert_eq!(scale.ticks.len(), 2);
         let one = Axis::new("").names(vec!["x".repeat(900)]).level([0.0].into_iter(), PLACE, PLACE).unwrap();
         assert_eq!(one.ticks.len(), 1);
+    }
+
+    #[test]
+    fn whole_ticks() {
+        let labels = |high: f64| {
+            let scale = Axis::new("").whole().level([0.0, high].into_iter(), PLACE, PLACE).unwrap();
+            scale.ticks.into_iter().map(|tick| tick.label).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(1.0), ["0", "1"]);
+        assert_eq!(labels(3.0), ["0", "1", "2", "3"]);
     }
 
     #[test]

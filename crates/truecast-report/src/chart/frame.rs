@@ -103,6 +103,9 @@ impl Frame<'_> {
                 markup.close();
             }
             None => {
+                let room = markup.tag("rect").class("tc-empty").number("x", EDGE).number("y", top + 8.0);
+                let room = room.number("width", inner).number("height", height - top - 8.0 - EDGE);
+                room.number("rx", 6.0).empty();
                 let text = markup.tag("text").class("tc-soft").attribute("text-anchor", "middle");
                 text.number("x", 0.5 * self.size.width).number("y", 0.5 * (top + height)).text(self.empty);
             }
@@ -204,7 +207,7 @@ fn draw_row(markup: &mut Markup, row: &[(f64, Key)], top: f64) {
             Mark::Line => line(markup, "tc-line", ends.0, ends.1),
             Mark::Dashed => line(markup, "tc-dashed", ends.0, ends.1),
             Mark::Rule => line(markup, "tc-rule", ends.0, ends.1),
-            Mark::Dots => dot(markup, (place + 0.5 * SWATCH, middle)),
+            Mark::Dots => dot(markup, (place + 0.5 * SWATCH, middle), 3.0),
             Mark::Fill(opacity) => {
                 let swatch = markup.tag("rect").class("tc-fill").number("fill-opacity", opacity);
                 let swatch = swatch.number("x", place + 3.0).number("y", middle - 6.0);
@@ -221,6 +224,6 @@ pub(crate) fn line(markup: &mut Markup, class: &str, from: (f64, f64), to: (f64,
     tag.number("x2", to.0).number("y2", to.1).empty();
 }
 
-pub(crate) fn dot(markup: &mut Markup, at: (f64, f64)) {
-    markup.tag("circle").class("tc-fill").number("cx", at.0).number("cy", at.1).number("r", 3.0).empty();
+pub(crate) fn dot(markup: &mut Markup, at: (f64, f64), radius: f64) {
+    markup.tag("circle").class("tc-fill").number("cx", at.0).number("cy", at.1).number("r", radius).empty();
 }

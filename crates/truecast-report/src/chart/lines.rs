@@ -53,6 +53,8 @@ impl Series {
     }
 
     fn draw(&self, markup: &mut Markup, plot: &Plot, shown: &dyn Fn(f64, f64) -> bool) {
+        // Many dots are small, so that they do not hide one another.
+        let radius = if self.points.len() > 100 { 2.0 } else { 3.0 };
         let gaps = self.points.split(|&(x, y)| !shown(x, y)).filter(|run| !run.is_empty());
         for run in gaps {
             let places: Vec<(f64, f64)> = run.iter().map(|&(x, y)| (plot.x.at(x), plot.y.at(y))).collect();
@@ -64,7 +66,7 @@ impl Series {
                 for (place, &(x, y)) in places.iter().zip(run) {
                     // A dot beyond the axes would be half cut off.
                     if plot.x.contains(x) && plot.y.contains(y) {
-                        dot(markup, *place);
+                        dot(markup, *place, radius);
                     }
                 }
             }
@@ -108,7 +110,13 @@ impl Band {
         for run in runs.filter(|run| !run.is_empty()) {
             let upper = run.iter().map(|&(x, _, high)| (plot.x.at(x), plot.y.at(high)));
             let lower = run.iter().rev().map(|&(x, low, _)| (plot.x.at(x), plot.y.at(low)));
-            let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
+            let outline: Vec<(f64, f64)> = match (run, upper.clone().next(), lower.clone().next()) {
+                // One point alone has no width to shade: it gets one.
+                ([_], Some((x, high)), Some((_, low))) => {
+                    vec![(x - 5.0, high), (x + 5.0, high), (x + 5.0, low), (x - 5.0, low)]
+                }
+                _ => upper.chain(lower).collect(),
+            };
             let area = markup.tag("path").class("tc-fill").number("fill-opacity", self.opacity);
             area.attribute("d", &format!("{}Z", path(&outline))).empty();
         }

@@ -132,7 +132,7 @@ fn coverage(report: &Report) -> Figure {
     });
     let mut chart = LineChart::new("Coverage over time")
         .describe("The share of outcomes inside the 80 % interval along the stream")
-        .x(Axis::new("row").including(0.0).including(end))
+        .x(Axis::new("row").whole().including(0.0).including(end))
         .y(Axis::new("outcomes in the 80\u{a0}% interval").percent().including(TIMELINE_COVERAGE))
         .band(Band::new("expected by chance", Colour::Neutral, band.collect()))
         .rule(Rule::horizontal("target", TIMELINE_COVERAGE));
@@ -151,12 +151,17 @@ fn coverage(report: &Report) -> Figure {
 
 fn difference(report: &Report) -> Figure {
     let mut points = report.timeline.cumulative_difference();
+    // Differences of this size are rounding, and would fill the chart with it.
+    let nothing = 1e-12 * report.scoreboard.regret().base_total().abs();
+    if !points.is_empty() && points.iter().all(|point| point.1.abs() <= nothing) {
+        points.iter_mut().for_each(|point| point.1 = 0.0);
+    }
     if !points.is_empty() {
         points.insert(0, (0.0, 0.0));
     }
     let chart = LineChart::new("Regret: CRPS against the raw forecasts")
         .describe("The running sum of the calibrated forecasts' CRPS less that of the raw ones")
-        .x(Axis::new("row"))
+        .x(Axis::new("row").whole())
         .y(Axis::new("sum of CRPS, calibrated − raw").including(0.0))
         .rule(Rule::horizontal("no change", 0.0))
         .series(Series::line("calibrated − raw", Colour::Calibrated, points));

@@ -1,10 +1,10 @@
 //! The result in words. A change counts as one only where chance does not explain it.
 
-use truecast::monitor::{Coverage, Scoreboard};
+use truecast::monitor::Coverage;
 
 use crate::chart::Colour;
 use crate::markup::Markup;
-use crate::number::{count, percent, plain};
+use crate::number::{outcomes, percent, plain};
 use crate::report::Report;
 
 /// Below this many outcomes the page says that nothing is sure.
@@ -37,14 +37,15 @@ pub(super) enum Change {
     Noise(f64),
     /// Too few outcomes to know the noise.
     Unsure(f64),
-    /// The very same scores.
+    /// The same scores.
     None,
 }
 
 pub(super) fn change(report: &Report) -> Option<Change> {
     let regret = report.scoreboard.regret();
     let percent = regret.regret_percent().filter(|percent| percent.is_finite())?;
-    if regret.regret() == 0.0 {
+    // Differences of this size are rounding.
+    if regret.regret().abs() <= 1e-12 * regret.base_total().abs() {
         return Some(Change::None);
     }
     Some(match report.timeline.difference_error() {
@@ -81,6 +82,7 @@ pub(super) fn write(page: &mut Markup, report: &Report) {
                 number(page, Colour::Calibrated, calibrated);
                 page.text(".");
             }
+            None if board.rows() < FEW => page.text("."),
             None => page.text(match verdict(share, nominal, board.rows()) {
                 Verdict::AsItShould => ": as it should, within noise.",
                 Verdict::TooNarrow => ": your forecasts are too sure of themselves.",
@@ -89,14 +91,15 @@ pub(super) fn write(page: &mut Markup, report: &Report) {
         }
         page.close();
         page.tag("p").class("sub").open();
-        if let Some(calibrated) = calibrated {
-            page.text(coverage_words(share, calibrated, nominal, board.rows()));
-            page.text(" ");
+        match calibrated {
+            _ if board.rows() < FEW => {
+                page.text(&format!("With {} nothing is sure yet.", outcomes(board.rows())));
+            }
+            Some(calibrated) => page.text(coverage_words(share, calibrated, nominal, board.rows())),
+            None => {}
         }
+        page.text(" ");
         page.text(&crps_words(report));
-        if board.rows() < FEW {
-            page.text(&few_words(board));
-        }
         page.close();
     }
 }
@@ -160,11 +163,6 @@ fn crps_words(report: &Report) -> String {
             size(percent.abs())
         ),
     }
-}
-
-fn few_words(board: &Scoreboard) -> String {
-    let rows = board.rows();
-    format!(" With {} {} nothing is sure yet.", count(rows), if rows == 1 { "outcome" } else { "outcomes" })
 }
 
 #[cfg(test)]

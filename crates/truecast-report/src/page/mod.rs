@@ -35,7 +35,7 @@ pub(crate) fn html(report: &Report) -> String {
         page.element("figcaption", &figure.caption);
         page.close();
     }
-    if let Some(certificate) = &report.certificate {
+    if let Some(certificate) = report.certificate.as_ref().filter(|_| report.compares()) {
         tables::certificate(&mut page, certificate);
     }
     page.close();
@@ -72,8 +72,7 @@ fn header(page: &mut Markup, report: &Report) {
         page.text(&report.source);
         page.text(" · ");
     }
-    let rows = report.scoreboard.rows();
-    page.text(&format!("{} {}", number::count(rows), if rows == 1 { "outcome" } else { "outcomes" }));
+    page.text(&number::outcomes(report.scoreboard.rows()));
     if report.series.len() > 1 {
         page.text(&format!(" · {} series", number::count(report.series.len() as u64)));
     }

@@ -3,7 +3,7 @@
 use truecast::monitor::{Certificate, Side};
 
 use crate::markup::Markup;
-use crate::number::{count, fixed, percent, signed, significant};
+use crate::number::{count, fixed, outcomes, percent, signed, significant};
 use crate::report::{Report, SeriesLine};
 
 use super::headline::{Verdict, verdict};
@@ -128,8 +128,8 @@ pub(super) fn certificate(page: &mut Markup, certificate: &Certificate) {
         "It does not hold."
     });
     page.text(&format!(
-        " What the recalibrator still owes after {} outcomes, beside the most that it can owe on any data. ",
-        count(certificate.steps)
+        " What the recalibrator still owes after {}, beside the most that it can owe on any data. ",
+        outcomes(certificate.steps)
     ));
     page.text(if holds {
         "The bounds are proved; no assumption on the data is behind them."
@@ -149,7 +149,7 @@ pub(super) fn certificate(page: &mut Markup, certificate: &Certificate) {
             page.tag("tr").open();
             name(page, &format!("{kind}: regret as announced"));
             cell(page, "");
-            cell(page, &significant(announced));
+            cell(page, &significant(if announced.abs() < 1e-12 { 0.0 } else { announced }));
             page.close();
         }
     }
@@ -161,8 +161,10 @@ pub(super) fn certificate(page: &mut Markup, certificate: &Certificate) {
 fn row(page: &mut Markup, label: &str, measured: f64, bound: f64) {
     page.tag("tr").open();
     name(page, label);
-    cell(page, &significant(measured));
-    cell(page, &significant(bound));
+    // What is left by rounding is nothing.
+    let shown = |value: f64| significant(if value.abs() < 1e-12 { 0.0 } else { value });
+    cell(page, &shown(measured));
+    cell(page, &shown(bound));
     page.close();
 }
 
