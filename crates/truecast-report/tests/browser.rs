@@ -4,6 +4,9 @@
 //! wider than its frame, text of a chart must lie within the chart, and no two texts of a chart may lie on one another.
 //! Errors on the console fail the test as well. Without Chromium the test says so and passes, except on CI.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+#![allow(clippy::print_stdout, reason = "a skipped test says why")]
+
 mod samples;
 
 use std::path::{Path, PathBuf};

@@ -149,7 +149,7 @@ pub(super) fn certificate(page: &mut Markup, certificate: &Certificate) {
             page.tag("tr").open();
             name(page, &format!("{kind}: regret as announced"));
             cell(page, "");
-            cell(page, &significant(if announced.abs() < 1e-12 { 0.0 } else { announced }));
+            cell(page, &beside(announced, ledger.regret_bound));
             page.close();
         }
     }
@@ -158,13 +158,16 @@ pub(super) fn certificate(page: &mut Markup, certificate: &Certificate) {
     page.close();
 }
 
+/// A number on the scale of its bound: what is left by rounding is nothing.
+fn beside(value: f64, bound: f64) -> String {
+    significant(if value.abs() < 1e-12 * bound.abs() { 0.0 } else { value })
+}
+
 fn row(page: &mut Markup, label: &str, measured: f64, bound: f64) {
     page.tag("tr").open();
     name(page, label);
-    // What is left by rounding is nothing.
-    let shown = |value: f64| significant(if value.abs() < 1e-12 { 0.0 } else { value });
-    cell(page, &shown(measured));
-    cell(page, &shown(bound));
+    cell(page, &beside(measured, bound));
+    cell(page, &significant(bound));
     page.close();
 }
 
