@@ -4,7 +4,7 @@
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-test: toolchain lint ## everything CI runs: format, lints, all tests, doctests and the first example
+test: toolchain chromium lint ## everything CI runs: format, lints, all tests, doctests and the first example
 	cargo test --workspace
 	cargo run --release --example 01_recalibrate_stream > /dev/null
 
@@ -34,3 +34,12 @@ toolchain:
 	@command -v cargo >/dev/null || { echo "error: cargo is not on the PATH"; \
 	  echo "hint: install Rust 1.89 or later from your packages or with rustup"; exit 2; }
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
+
+# The report's pages are measured in a browser. Where there is none and packages can be installed, get one, with a font.
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || exit 0; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null 2>&1 || \
+	  echo "note: Chromium could not be installed; the tests that need it say so"; }

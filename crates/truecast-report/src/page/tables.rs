@@ -1,0 +1,228 @@
+//! Tables: scores side by side, the certificate against its bounds, one line per series.
+
+use truecast::monitor::{Certificate, Side};
+
+use crate::markup::Markup;
+use crate::number::{count, fixed, outcomes, percent, signed, significant};
+use crate::report::{Report, SeriesLine};
+
+use super::headline::{Verdict, verdict};
+
+/// The longest table of series; more would make the page slow to open and slow to read.
+const MOST_SERIES: usize = 200;
+
+const NONE: &str = "–";
+
+fn cell(page: &mut Markup, text: &str) {
+    page.element("td", text);
+}
+
+fn head(page: &mut Markup, names: &[(&str, &str)]) {
+    page.tag("thead").open();
+    page.tag("tr").open();
+    for (name, class) in names {
+        page.tag("th").attribute("scope", "col").class(class).text(name);
+    }
+    page.close();
+    page.close();
+}
+
+/// Opens a table in a box of its own that scrolls, so that the page never does.
+fn open_table(page: &mut Markup, label: &str) {
+    let scroll = page.tag("div").class("scroll").attribute("role", "region").attribute("tabindex", "0");
+    scroll.attribute("aria-label", label).open();
+    page.tag("table").open();
+}
+
+fn close_table(page: &mut Markup) {
+    page.close();
+    page.close();
+}
+
+fn name(page: &mut Markup, text: &str) {
+    page.tag("th").attribute("scope", "row").text(text);
+}
+
+pub(super) fn scores(page: &mut Markup, report: &Report) {
+    let board = &report.scoreboard;
+    if board.rows() == 0 {
+        return;
+    }
+    page.tag("section").open();
+    page.element("h2", "Scores");
+    open_table(page, "Scores");
+    let columns = [("", ""), ("raw", "tc-raw"), ("calibrated", "tc-calibrated")];
+    head(page, &columns[..if report.compares() { 3 } else { 2 }]);
+    page.tag("tbody").open();
+    let sides: Vec<&Side> =
+        if report.compares() { vec![board.raw(), board.calibrated()] } else { vec![board.raw()] };
+    for (index, &nominal) in board.raw().coverage().coverages().iter().enumerate() {
+        page.tag("tr").open();
+        name(page, &format!("{} interval covers", percent(nominal)));
+        for side in &sides {
+            coverage_cell(page, side.coverage().share(index), nominal, board.rows());
+        }
+        page.close();
+    }
+    page.tag("tr").open();
+    name(page, "mean CRPS, lower is better");
+    cell(page, &board.regret().base_mean().map_or(NONE.to_owned(), significant));
+    if report.compares() {
+        let mean = board.regret().calibrated_mean().map_or(NONE.to_owned(), significant);
+        let change = board.regret().regret_percent().map(|change| format!("{}\u{a0}%", signed(change, 1)));
+        page.tag("td").open();
+        remark(page, change.as_deref().unwrap_or(""));
+        page.text(&mean);
+        page.close();
+    }
+    page.close();
+    page.tag("tr").open();
+    name(page, "calibration score, 0 is best");
+    for side in &sides {
+        let score = side.calibration_score().score();
+        cell(page, &score.map_or(NONE.to_owned(), significant));
+    }
+    page.close();
+    page.close();
+    close_table(page);
+    page.close();
+}
+
+/// A share, with a word before it where it is off its target by more than chance explains.
+fn coverage_cell(page: &mut Markup, share: Option<f64>, nominal: f64, rows: u64) {
+    page.tag("td").open();
+    match share {
+        None => page.text(NONE),
+        Some(share) => {
+            match verdict(share, nominal, rows) {
+                Verdict::AsItShould => {}
+                Verdict::TooNarrow => remark(page, "too narrow"),
+                Verdict::TooWide => remark(page, "too wide"),
+            }
+            page.text(&share_of(share));
+        }
+    }
+    page.close();
+}
+
+/// With one decimal always, so that the points of a column lie below one another.
+fn share_of(share: f64) -> String {
+    format!("{}\u{a0}%", fixed(100.0 * share, 1))
+}
+
+fn remark(page: &mut Markup, text: &str) {
+    if !text.is_empty() {
+        page.tag("small").text(text);
+        page.text(" ");
+    }
+}
+
+pub(super) fn certificate(page: &mut Markup, certificate: &Certificate) {
+    page.tag("section").class("certificate").open();
+    page.element("h2", "Certificate");
+    let holds = certificate.holds();
+    page.tag("p").open();
+    page.tag("b").class(if holds { "good" } else { "bad" }).text(if holds {
+        "It holds."
+    } else {
+        "It does not hold."
+    });
+    page.text(&format!(
+        " What the recalibrator still owes after {}, beside the most that it can owe on any data. ",
+        outcomes(certificate.steps)
+    ));
+    page.text(if holds {
+        "The bounds are proved; no assumption on the data is behind them."
+    } else {
+        "The bounds are proved for every stream, so this is a defect of the software: please report it."
+    });
+    page.close();
+    open_table(page, "Certificate");
+    head(page, &[("", ""), ("measured", ""), ("at most", "")]);
+    page.tag("tbody").open();
+    row(page, "potential", certificate.potential, certificate.potential_bound);
+    for ledger in &certificate.ledgers {
+        let kind = ledger.kind.to_string();
+        row(page, &format!("{kind}: calibration error"), ledger.calibration_error, ledger.calibration_bound);
+        row(page, &format!("{kind}: regret"), ledger.regret, ledger.regret_bound);
+        if let Some(announced) = ledger.announced_regret {
+            page.tag("tr").open();
+            name(page, &format!("{kind}: regret as announced"));
+            cell(page, "");
+            cell(page, &beside(announced, ledger.regret_bound));
+            page.close();
+        }
+    }
+    page.close();
+    close_table(page);
+    page.close();
+}
+
+/// A number on the scale of its bound: what is left by rounding is nothing.
+fn beside(value: f64, bound: f64) -> String {
+    significant(if value.abs() < 1e-12 * bound.abs() { 0.0 } else { value })
+}
+
+fn row(page: &mut Markup, label: &str, measured: f64, bound: f64) {
+    page.tag("tr").open();
+    name(page, label);
+    cell(page, &beside(measured, bound));
+    cell(page, &significant(bound));
+    page.close();
+}
+
+pub(super) fn series(page: &mut Markup, report: &Report) {
+    if report.series.len() < 2 {
+        return;
+    }
+    let mut lines: Vec<&SeriesLine> = report.series.iter().collect();
+    // How many standard errors the coverage is from 80 %: of many short series the luckless would lead otherwise.
+    let distance = |line: &SeriesLine| {
+        let share = if report.compares() { line.coverage80.calibrated } else { line.coverage80.raw };
+        share.map_or(-1.0, |share| (share - 0.8).abs() * (line.rows as f64).sqrt())
+    };
+    lines.sort_by(|a, b| distance(b).total_cmp(&distance(a)).then_with(|| a.key.cmp(&b.key)));
+    page.tag("section").open();
+    page.element("h2", "Series");
+    let order = "Those whose 80\u{a0}% interval is furthest from 80\u{a0}%, for their number of outcomes, come first.";
+    page.element("p", order);
+    open_table(page, "Series");
+    if report.compares() {
+        head(
+            page,
+            &[
+                ("series", ""),
+                ("outcomes", ""),
+                ("80\u{a0}% covers, raw", "tc-raw"),
+                ("calibrated", "tc-calibrated"),
+                ("CRPS, raw", "tc-raw"),
+                ("calibrated", "tc-calibrated"),
+            ],
+        );
+    } else {
+        head(page, &[("series", ""), ("outcomes", ""), ("80\u{a0}% covers", ""), ("CRPS", "")]);
+    }
+    page.tag("tbody").open();
+    for line in lines.iter().take(MOST_SERIES) {
+        page.tag("tr").open();
+        page.tag("th").attribute("scope", "row").class("key").text(&line.key);
+        cell(page, &count(line.rows));
+        let sides = |raw: Option<f64>, calibrated: Option<f64>| {
+            if report.compares() { vec![raw, calibrated] } else { vec![raw] }
+        };
+        for share in sides(line.coverage80.raw, line.coverage80.calibrated) {
+            cell(page, &share.map_or(NONE.to_owned(), share_of));
+        }
+        for crps in sides(line.crps.raw, line.crps.calibrated) {
+            cell(page, &crps.map_or(NONE.to_owned(), significant));
+        }
+        page.close();
+    }
+    page.close();
+    close_table(page);
+    if lines.len() > MOST_SERIES {
+        let more = count((lines.len() - MOST_SERIES) as u64);
+        page.element("p", &format!("{more} more series are not shown."));
+    }
+    page.close();
+}
