@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`table`] | readers and writers of CSV, NDJSON and Parquet, in batches |
 //! | [`recognise`] | which columns hold what: outcome, series, forecast in any of the usual forms |
-//! | [`mod@open`], [`source`], [`output`], [`format`] | files, standard input and output, gzip, files that appear whole or not at all |
+//! | [`mod@open`], [`source`], [`output`], [`mod@format`] | files, standard input and output, gzip, files that appear whole or not at all |
 //! | [`error`] | file, line, column, value, rule, hint |
 
 #![forbid(unsafe_code)]

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use bytes::Bytes;
@@ -75,7 +76,6 @@ impl ParquetReader {
             return Err(Error::file(&file, format!("two columns are named {name:?}"), "rename one of them"));
         }
         let progress = Progress::new(reader.as_ref(), position, size);
-        check_compression(&file, reader.as_ref())?;
         Ok(ParquetReader {
             file,
             names,
@@ -130,9 +130,11 @@ impl TableReader for ParquetReader {
     }
 
     fn read(&mut self, rows: usize) -> Result<Option<Batch>> {
-        let read = self.read_rows(rows);
+        // A damaged page can break an assertion of the decoder. Nothing that it held is used again: an error ends the table.
+        let read = catch_unwind(AssertUnwindSafe(|| self.read_rows(rows)))
+            .unwrap_or_else(|_| Err(Error::file(&self.file, "a page cannot be decoded", BROKEN)));
         if read.is_err() {
-            // The columns no longer stand at the same row.
+            self.chunks.clear();
             (self.group, self.left) = (self.reader.num_row_groups(), 0);
         }
         read.map(|batch| (batch.rows() > 0).then_some(batch))
@@ -207,6 +209,7 @@ fn index<R: ChunkReader + 'static>(file: &str, input: R, size: u64) -> Result<Bo
         }
     }
     let reader = SerializedFileReader::new(input).map_err(|error| failed(file, error, BROKEN))?;
+    check_chunks(file, &reader, size)?;
     Ok(Box::new(reader))
 }
 
@@ -235,14 +238,18 @@ fn flat(file: &str, column: &ColumnDescriptor) -> Result<(String, Kind)> {
     Ok((path[0].clone(), kind))
 }
 
-fn check_compression(file: &str, reader: &dyn FileReader) -> Result<()> {
+/// What the index says of each column must lie within the file, and be compressed as we can read.
+fn check_chunks(file: &str, reader: &dyn FileReader, length: u64) -> Result<()> {
     for column in reader.metadata().row_groups().iter().flat_map(|group| group.columns()) {
+        let name = column.column_path().string();
         if let codec @ (Compression::BROTLI(_) | Compression::LZO) = column.compression() {
-            let problem = format!(
-                "the column {:?} is compressed with {codec}, which is not read",
-                column.column_path().string()
-            );
+            let problem = format!("the column {name:?} is compressed with {codec}, which is not read");
             return Err(Error::file(file, problem, "write it with zstd, snappy, lz4 or gzip"));
+        }
+        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+        let end = u64::try_from(start).ok().zip(u64::try_from(column.compressed_size()).ok());
+        if end.and_then(|(start, size)| start.checked_add(size)).is_none_or(|end| end > length) {
+            return Err(Error::file(file, format!("the column {name:?} lies outside the file"), BROKEN));
         }
     }
     Ok(())
