@@ -9,6 +9,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use truecast::monitor::{Scoreboard, Sharpness};
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Groups};
 use truecast::subroutine::Approachability;
 use truecast::{Forecast, LedgerRecalibrator, Parameters, Recalibrator, Stream};
@@ -111,4 +112,25 @@ fn a_stream_is_small() {
     assert!(alone <= 14 * 1024, "a recalibrator holds {alone} bytes");
     let (_, _, grown) = counted(|| advance(&mut stream, &steps[1000..], Groups::NONE));
     assert_eq!(grown, 0, "a stream has grown");
+}
+
+/// What a row of a report costs beside its CRPS, which needs room for a curve: the monitors keep their room.
+#[test]
+fn reading_moments_and_counting_widths_allocate_nothing() {
+    let steps = Scenario::Regimes.stream(2_000, 5);
+    let mut stream = Stream::new(LedgerRecalibrator::default());
+    let mut sharpness = Sharpness::default();
+    let mut board = Scoreboard::default();
+    let mut follow = |steps: &[Step]| {
+        for step in steps {
+            let (ticket, calibrated) = stream.issue(step.forecast()).unwrap();
+            sharpness.observe(&calibrated).unwrap();
+            assert!(calibrated.moments().variance > 0.0);
+            board.observe(&step.forecast(), &step.forecast(), step.outcome, 0.5).unwrap();
+            stream.resolve(ticket, step.outcome).unwrap();
+        }
+    };
+    follow(&steps[..100]);
+    let (_, calls, bytes) = counted(|| follow(&steps[100..]));
+    assert_eq!((calls, bytes), (0, 0), "allocations, bytes held");
 }

@@ -46,3 +46,11 @@ fn snapshots_carry_their_method() {
     let refused = Stream::<AnyRecalibrator, Gaussian>::from_bytes(&alone.to_bytes().unwrap());
     assert!(matches!(refused, Err(Error::Snapshot(SnapshotError::Malformed { .. }))), "{refused:?}");
 }
+
+#[test]
+fn the_ledger_alone_has_a_certificate() {
+    for method in Method::ALL {
+        let certificate = method.build(3).unwrap().certificate();
+        assert_eq!(certificate.is_some(), method == Method::Ledger, "{method}");
+    }
+}

@@ -25,11 +25,10 @@ pub struct Side {
     sharpness: Sharpness,
 }
 
-/// All that an outcome adds to a [`Side`], checked before anything is counted.
+/// What an outcome adds to a [`Side`] beside the widths, checked before anything is counted.
 struct Row {
     scores: (f64, f64),
     randomised: f64,
-    widths: Vec<f64>,
 }
 
 impl Side {
@@ -42,19 +41,19 @@ impl Side {
         })
     }
 
-    fn read(&self, forecast: &dyn Forecast, y: f64, draw: f64) -> Result<Row> {
-        Ok(Row {
-            scores: Coverage::scores(forecast, y)?,
-            randomised: not_nan(forecast.randomised_probit(y, draw))?,
-            widths: self.sharpness.widths(forecast)?,
-        })
+    fn read(&mut self, forecast: &dyn Forecast, y: f64, draw: f64) -> Result<Row> {
+        let (left, right) = Coverage::scores(forecast, y)?;
+        // Without an atom the randomised score is the score.
+        let randomised = if left == right { right } else { not_nan(forecast.randomised_probit(y, draw))? };
+        self.sharpness.read(forecast)?;
+        Ok(Row { scores: (left, right), randomised })
     }
 
     fn count(&mut self, row: &Row) -> Result<()> {
         self.pit.observe_probit(row.randomised)?;
         self.calibration_score.observe_probit(row.randomised)?;
         self.coverage.count(row.scores.0, row.scores.1);
-        self.sharpness.count(&row.widths);
+        self.sharpness.count_read();
         Ok(())
     }
 

@@ -20,11 +20,19 @@ use crate::forecast::Forecast;
 /// assert!((sharpness.mean_width(0).unwrap() - 2.0 * 2.0 * 1.281552).abs() < 1e-5);
 /// # Ok::<(), truecast::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Sharpness {
     parts: Parts,
     bounds: Vec<f64>,
+    /// Widths that were read and not yet counted: room for them, and no part of the state.
+    read: Vec<f64>,
+}
+
+impl PartialEq for Sharpness {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts == other.parts // the bounds follow from it
+    }
 }
 
 impl Sharpness {
@@ -36,24 +44,27 @@ impl Sharpness {
 
     /// Counts a forecast; its outcome is not needed.
     pub fn observe<F: Forecast + ?Sized>(&mut self, forecast: &F) -> Result<()> {
-        let widths = self.widths(forecast)?;
-        self.count(&widths);
+        self.read(forecast)?;
+        self.count_read();
         Ok(())
     }
 
-    /// The widths of the forecast's intervals, checked; possibly infinite.
-    pub(super) fn widths<F: Forecast + ?Sized>(&self, forecast: &F) -> Result<Vec<f64>> {
-        let width = |&z: &f64| match forecast.at_probit(z) - forecast.at_probit(-z) {
-            value if value.is_nan() => Err(Error::NotFinite { what: "interval width", value }),
-            width => Ok(width),
-        };
-        self.bounds.iter().map(width).collect()
+    /// Reads the widths of the forecast's intervals, possibly infinite, without counting them: a caller may still find a reason to refuse
+    /// the forecast.
+    pub(super) fn read<F: Forecast + ?Sized>(&mut self, forecast: &F) -> Result<()> {
+        for (width, &z) in self.read.iter_mut().zip(&self.bounds) {
+            *width = forecast.at_probit(z) - forecast.at_probit(-z);
+            if width.is_nan() {
+                return Err(Error::NotFinite { what: "interval width", value: *width });
+            }
+        }
+        Ok(())
     }
 
-    /// Counts widths, one per coverage.
-    pub(super) fn count(&mut self, widths: &[f64]) {
+    /// Counts the widths that were read last.
+    pub(super) fn count_read(&mut self) {
         self.parts.rows += 1;
-        for (sums, &width) in self.parts.widths.iter_mut().zip(widths) {
+        for (sums, &width) in self.parts.widths.iter_mut().zip(&self.read) {
             if width.is_finite() {
                 sums.sum.add(width);
             } else {
@@ -96,7 +107,8 @@ impl Sharpness {
     }
 
     fn assemble(parts: Parts) -> Self {
-        Sharpness { bounds: parts.coverages.iter().map(|&c| bound(c)).collect(), parts }
+        let bounds: Vec<f64> = parts.coverages.iter().map(|&c| bound(c)).collect();
+        Sharpness { read: vec![0.0; bounds.len()], bounds, parts }
     }
 }
 

@@ -7,6 +7,7 @@ use super::paper::{AlgorithmOne, IsotonicRegression, Tophat};
 use super::{Groups, LedgerRecalibrator, Method, Plan, Recalibrator, Scores};
 use crate::error::{Result, SnapshotError};
 use crate::forecast::Forecast;
+use crate::monitor::Certificate;
 use crate::stream::Snapshot;
 use crate::subroutine::{Approachability, Defensive, InternalRegret, RunningMean};
 
@@ -81,6 +82,16 @@ any_recalibrator! {
     Saocp(QuantileRecalibrator<Saocp>),
     /// Conformal control.
     Pid(QuantileRecalibrator<Pid>),
+}
+
+impl AnyRecalibrator {
+    /// Measured errors and regret with their bounds; the ledger recalibrator alone has them.
+    pub fn certificate(&self) -> Option<Certificate> {
+        match self {
+            AnyRecalibrator::Ledger(ledger) => Some(ledger.certificate()),
+            _ => None,
+        }
+    }
 }
 
 impl Snapshot for AnyRecalibrator {
