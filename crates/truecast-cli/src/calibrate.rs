@@ -1,0 +1,286 @@
+//! `truecast calibrate`: the same rows, with calibrated forecasts.
+
+use std::path::{Path, PathBuf};
+
+use truecast_data::recognise::{Layout, recognise};
+use truecast_data::{Error as DataError, Format, NewFile, open};
+use truecast_fleet::{Ask, Fleet, Lateness, Settings};
+
+use crate::config::Config;
+use crate::destination::Destination;
+use crate::failure::{Failure, Result};
+use crate::flags::{ColumnFlags, InputFlags, MethodFlags, OnError, Percentages, Probabilities};
+use crate::long;
+use crate::pipeline::Batches;
+use crate::plan::OutputPlan;
+use crate::refusals::Refusals;
+use crate::reporting::{FAN_ROWS, Recorder};
+use crate::summary;
+use crate::terminal::{count, percent, plural, say};
+use crate::wide::WideRows;
+
+/// Calibrate the forecasts in a file
+///
+/// Reads forecasts with their outcomes in time order and writes the same rows with calibrated forecasts. Each forecast is
+/// calibrated with what was known before it, never with its own outcome. Rows without an outcome are forecast and change nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  truecast calibrate forecasts.csv -o calibrated.csv --report report.html
+  truecast calibrate m4.parquet --model AutoARIMA --intervals 80,95 -o m4-calibrated.parquet
+  truecast calibrate today.csv --state model.state -o today-calibrated.csv     # goes on where yesterday stopped
+  zcat log.ndjson.gz | truecast calibrate - --form gaussian --scores | head
+
+Columns are recognised by name: y; mean, std; q0.1 or quantile_P10; Model-lo-80, Model-hi-80; sample_1; yhat; a hub's
+output_type, output_type_id, value; M5's id, F1…F28; series by key or unique_id. What was recognised is said on standard error.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputFlags,
+
+    /// Where to write; its name says the format (.csv, .tsv, .ndjson, .parquet, each also .gz but for Parquet) [default: standard output]
+    #[arg(short, long, value_name = "OUT", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// The output's format, if its name does not say: csv, ndjson or parquet [default: the input's]
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    output_format: Option<Format>,
+
+    /// Write these quantiles instead of the form that came in
+    #[arg(long, value_name = "0.05,0.5,…", help_heading = "Output")]
+    quantiles: Option<Probabilities>,
+
+    /// Write these central intervals, in percent, instead of the form that came in
+    #[arg(long, value_name = "50,80,…", help_heading = "Output")]
+    intervals: Option<Percentages>,
+
+    /// Add PIT and CRPS of every row, before (pit_raw, crps_raw) and after (pit, crps)
+    #[arg(long, help_heading = "Output")]
+    scores: bool,
+
+    /// Write a report with charts: one HTML file that needs nothing else
+    #[arg(long, value_name = "R.html", help_heading = "Output")]
+    report: Option<PathBuf>,
+
+    /// Write the numbers of the report as JSON
+    #[arg(long, value_name = "S.json", help_heading = "Output")]
+    summary: Option<PathBuf>,
+
+    /// Go on from this file if it exists, and save to it: two runs in a row are one run, bit for bit
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    state: Option<PathBuf>,
+
+    /// Outcomes become known this many rows of their series later than the next one
+    #[arg(long, value_name = "ROWS", help_heading = "Input")]
+    delay: Option<u64>,
+
+    /// What to do with a row that breaks a rule [default: fail]
+    #[arg(long, value_name = "WHAT", help_heading = "Input")]
+    on_error: Option<OnError>,
+
+    #[command(flatten)]
+    columns: ColumnFlags,
+
+    #[command(flatten)]
+    method: MethodFlags,
+
+    /// Read flags from a TOML file; those on the command line come first
+    #[arg(long, value_name = "truecast.toml")]
+    config: Option<PathBuf>,
+
+    /// How many threads to use [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Say nothing but errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let config = Config::read(args.config.as_deref())?;
+    use_threads(args.threads)?;
+    let opened = open(&args.input.input, args.input.format, args.input.separator)?;
+    let layout = recognise(opened.reader.file(), opened.reader.names(), &args.columns.wishes(&config)?)?;
+    if !args.quiet {
+        say!("{}: {layout}", opened.reader.file());
+    }
+    let settings = args.method.settings(&config, lateness(args, &config, &layout)?)?;
+    let groups = group_columns(args, &config, &layout, opened.reader.file())?;
+    let mut fleet = continued(args.state.as_deref(), settings)?;
+    let from_config = |list: &Option<Vec<f64>>| list.clone();
+    let bad = |problem: String| Failure::usage(problem, "in the configuration");
+    let quantiles = match (&args.quantiles, from_config(&config.quantiles)) {
+        (Some(list), _) => Some(list.clone()),
+        (None, Some(list)) => Some(Probabilities::new(list).map_err(bad)?),
+        (None, None) => None,
+    };
+    let intervals = match (&args.intervals, from_config(&config.intervals)) {
+        (Some(list), _) => Some(list.clone()),
+        (None, Some(list)) => Some(Percentages::new(list).map_err(bad)?),
+        (None, None) => None,
+    };
+    let scores = args.scores || config.scores.unwrap_or(false);
+    let plan = OutputPlan::new(&layout, quantiles.as_ref(), intervals.as_ref(), scores)?;
+    let ask = Ask {
+        answer: plan.answer.clone(),
+        row_scores: plan.needs_scores() || args.report.is_some(),
+        scoreboards: args.report.is_some() || args.summary.is_some(),
+        fan: if args.report.is_some() { FAN_ROWS } else { 0 },
+        raw_only: false,
+    };
+    let mut recorder = Recorder::new(args.report.is_some());
+    let mut refusals = Refusals::new(args.on_error.or(config.on_error).unwrap_or(OnError::Fail), args.quiet);
+    let file = opened.reader.file().to_owned();
+    let mut destination = Destination::open(args.output.as_deref(), args.output_format, &opened)?;
+    if layout.form.is_long() {
+        let outcomes = args.input.outcomes.as_deref();
+        let table = long::read(opened, &layout, outcomes, &mut refusals, args.quiet)?;
+        let sheets = long::calibrate(table, &mut fleet, &ask, &mut recorder, &mut refusals)?;
+        for sheet in sheets {
+            destination = destination.write(sheet)?;
+        }
+    } else {
+        no_outcome_file(args.input.outcomes.as_deref())?;
+        let times = fleet.settings().lateness == Lateness::Times;
+        let mut batches = Batches::new(opened, args.quiet);
+        while let Some((mut batch, names)) = batches.next()? {
+            let rows = WideRows { file: &file, batch: &batch, layout: &layout, groups: &groups, times };
+            let mut answers = fleet.run(&rows, &ask);
+            recorder.record(batch.rows(), &answers.scores)?;
+            let broken = std::mem::take(&mut batch.broken);
+            let refused = std::mem::take(&mut answers.refused);
+            let lines: Vec<usize> = refused.iter().map(|(row, _)| *row).collect();
+            refusals.take(broken, refused)?;
+            destination =
+                destination.write(plan.sheet(&names, batch, &answers.values, &answers.scores, &lines))?;
+        }
+    }
+    let output = destination.finish()?;
+    finish(args, &fleet, &file, &recorder, &refusals, output)
+}
+
+/// Everything has gone well: puts the files in their places, the state last. If the machine fails in between, the old state makes
+/// the same output again.
+fn finish(
+    args: &Args,
+    fleet: &Fleet,
+    file: &str,
+    recorder: &Recorder,
+    refusals: &Refusals,
+    output: Option<NewFile>,
+) -> Result<()> {
+    if let Some(output) = output {
+        output.commit()?;
+    }
+    if let Some(path) = &args.summary {
+        summary::write(path, &summary::of(&fleet.scoreboard()?, fleet.certificate()))?;
+    }
+    if let Some(path) = &args.report {
+        let report = recorder.report(fleet, file, refusals.skipped(), false)?;
+        NewFile::write(path, report.to_html().as_bytes())?;
+    }
+    if let Some(path) = &args.state {
+        NewFile::write(path, &fleet.to_bytes()?)?;
+    }
+    if !args.quiet {
+        tell(fleet, refusals);
+    }
+    Ok(())
+}
+
+/// The run in words.
+fn tell(fleet: &Fleet, refusals: &Refusals) {
+    let (tally, series) = (fleet.tally(), fleet.series().count() as u64);
+    let rows = format!("{} {}", count(tally.rows), plural(tally.rows, "row", "rows"));
+    say!("{rows} in {} series", count(series));
+    if tally.outcomes > 0 {
+        let (raw, calibrated) =
+            (percent(tally.raw, tally.outcomes), percent(tally.calibrated, tally.outcomes));
+        let outcomes = count(tally.outcomes);
+        say!("80 % intervals held {raw} of {outcomes} outcomes; calibrated they hold {calibrated}");
+    } else {
+        say!(
+            "no outcome was there to learn from: the forecasts are as calibrated as the state that they began with"
+        );
+    }
+    if tally.repaired > 0 {
+        let rows = plural(tally.repaired, "row", "rows");
+        say!("quantiles crossed in {} {rows} and were sorted", count(tally.repaired));
+    }
+    if refusals.skipped() > 0 {
+        let rows = plural(refusals.skipped(), "row was", "rows were");
+        say!("{} {rows} left out", count(refusals.skipped()));
+    }
+    if series > 1 && series == tally.rows {
+        say!(
+            "note: every row is a series of its own, so nothing could be learned; --key names the column of the series"
+        );
+    }
+}
+
+/// When outcomes become known, from flags and columns.
+fn lateness(args: &Args, config: &Config, layout: &Layout) -> Result<Lateness> {
+    match (args.delay.or(config.delay), layout.outcome_time) {
+        (Some(_), Some(column)) if !layout.form.is_long() => {
+            let problem = format!(
+                "--delay and the column {} both say when outcomes become known",
+                layout.names[column]
+            );
+            Err(Failure::usage(problem, "leave one of them out"))
+        }
+        (Some(0), _) => Ok(Lateness::Next),
+        (Some(rows), _) => Ok(Lateness::Rows(rows)),
+        (None, Some(_)) => Ok(Lateness::Times),
+        (None, None) => Ok(Lateness::Next),
+    }
+}
+
+fn group_columns(args: &Args, config: &Config, layout: &Layout, file: &str) -> Result<Vec<usize>> {
+    let mut columns = Vec::new();
+    for group in args.method.groups(config)? {
+        let found = layout.names.iter().position(|name| *name == group.column);
+        columns.push(found.ok_or_else(|| DataError::File {
+            file: file.to_owned(),
+            problem: format!("there is no column {:?}, which --ledger names", group.column),
+            hint: format!("the columns are {}", layout.names.join(", ")),
+        })?);
+    }
+    if !columns.is_empty() && layout.form.is_long() {
+        return Err(Failure::usage("group ledgers are for forms with one row for each forecast", ""));
+    }
+    Ok(columns)
+}
+
+/// The fleet that the state file holds, or a new one.
+fn continued(state: Option<&Path>, settings: Settings) -> Result<Fleet> {
+    let Some(path) = state.filter(|path| path.exists()) else { return Ok(Fleet::new(settings)?) };
+    let file = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|source| DataError::Io { file: file.clone(), source })?;
+    let fleet = Fleet::from_bytes(&bytes).and_then(|fleet| {
+        fleet.expect(&settings)?;
+        Ok(fleet)
+    });
+    fleet.map_err(|error| match Failure::from(error) {
+        Failure::Fleet { error, hint } => Failure::usage(format!("{file}: {error}"), hint),
+        other => other,
+    })
+}
+
+pub(crate) fn no_outcome_file(outcomes: Option<&Path>) -> Result<()> {
+    match outcomes {
+        None => Ok(()),
+        Some(_) => {
+            let problem = "--outcomes is for hub and M5 forms; here a row holds its own outcome";
+            Err(Failure::usage(problem, "name the outcome's column with --outcome"))
+        }
+    }
+}
+
+pub(crate) fn use_threads(threads: Option<usize>) -> Result<()> {
+    let Some(threads) = threads else { return Ok(()) };
+    if threads == 0 {
+        return Err(Failure::usage("--threads must be at least 1", ""));
+    }
+    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    built.map_err(|error| Failure::usage(format!("cannot start {threads} threads: {error}"), ""))
+}

@@ -1,0 +1,56 @@
+//! `truecast.toml`: the flags of `calibrate` under their own names, for runs that repeat. A flag on the command line comes first.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::failure::{Failure, Result};
+use crate::flags::{OnError, Preset};
+
+/// Flags in a file.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Config {
+    pub(crate) method: Option<String>,
+    pub(crate) preset: Option<Preset>,
+    pub(crate) ledger: Option<Vec<String>>,
+    pub(crate) threshold: Option<Vec<f64>>,
+    pub(crate) half_life: Option<f64>,
+    pub(crate) prior: Option<f64>,
+    pub(crate) memory: Option<bool>,
+    pub(crate) trust: Option<bool>,
+    pub(crate) guard: Option<bool>,
+    pub(crate) randomised: Option<bool>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) form: Option<String>,
+    pub(crate) outcome: Option<String>,
+    pub(crate) key: Option<Vec<String>>,
+    pub(crate) time: Option<String>,
+    pub(crate) outcome_time: Option<String>,
+    pub(crate) mean: Option<String>,
+    pub(crate) std: Option<String>,
+    pub(crate) point: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) delay: Option<u64>,
+    pub(crate) quantiles: Option<Vec<f64>>,
+    pub(crate) intervals: Option<Vec<f64>>,
+    pub(crate) scores: Option<bool>,
+    pub(crate) on_error: Option<OnError>,
+}
+
+impl Config {
+    /// Reads a file; without one every flag has its default.
+    pub(crate) fn read(path: Option<&Path>) -> Result<Self> {
+        let Some(path) = path else { return Ok(Config::default()) };
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| truecast_data::Error::Io { file: path.display().to_string(), source })?;
+        // The parser's message shows the line, with a mark under the place.
+        toml::from_str(&text).map_err(|error| {
+            let problem = format!("{}: {}", path.display(), error.to_string().trim_end());
+            Failure::usage(
+                problem,
+                "the keys are the long flags of `truecast calibrate`, such as half-life = 500",
+            )
+        })
+    }
+}

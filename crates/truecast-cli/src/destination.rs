@@ -1,0 +1,62 @@
+//! Where the rows go: a file that appears whole, or standard output.
+
+use std::path::Path;
+
+use truecast_data::table::Sheet;
+use truecast_data::{Format, NewFile, Opened, Output, writer};
+
+use crate::failure::Result;
+use crate::pipeline::Sheets;
+
+/// An output that is being written.
+#[derive(Debug)]
+pub(crate) struct Destination {
+    file: Option<NewFile>,
+    sheets: Sheets,
+}
+
+impl Destination {
+    /// Opens the output. Its format is the one asked for, or what its name says, or the input's.
+    pub(crate) fn open(path: Option<&Path>, asked: Option<Format>, input: &Opened) -> Result<Self> {
+        Self::with(path, asked, input.format, input.separator)
+    }
+
+    /// The same for rows that do not come from a file.
+    pub(crate) fn with(
+        path: Option<&Path>,
+        asked: Option<Format>,
+        usual: Format,
+        separator: Option<u8>,
+    ) -> Result<Self> {
+        let path = path.filter(|path| *path != Path::new("-"));
+        let named = path.and_then(Format::of_name);
+        let format = asked.or(named).unwrap_or(match (usual, path) {
+            // Nobody wants Parquet on a terminal.
+            (Format::Parquet, None) => Format::Csv,
+            (format, _) => format,
+        });
+        let tabs = path.is_some_and(|path| path.to_string_lossy().trim_end_matches(".gz").ends_with(".tsv"));
+        let separator = if tabs { b'\t' } else { separator.unwrap_or(b',') };
+        let (file, output, name) = match path {
+            Some(path) => {
+                let file = NewFile::create(path)?;
+                let output = file.output()?;
+                (Some(file), output, path.display().to_string())
+            }
+            None => (None, Output::stdout(), "standard output".to_owned()),
+        };
+        Ok(Destination { file, sheets: Sheets::new(writer(output, &name, format, separator)) })
+    }
+
+    /// Hands rows over.
+    pub(crate) fn write(self, sheet: Sheet) -> Result<Self> {
+        let Destination { file, sheets } = self;
+        Ok(Destination { file, sheets: sheets.write(sheet)? })
+    }
+
+    /// Waits until everything is written; the file, if there is one, is ready to be put in place.
+    pub(crate) fn finish(self) -> Result<Option<NewFile>> {
+        self.sheets.finish()?;
+        Ok(self.file)
+    }
+}

@@ -1,0 +1,22 @@
+//! Flags that several commands share.
+
+mod columns;
+mod list;
+mod recalibration;
+
+pub(crate) use columns::{ColumnFlags, InputFlags};
+pub(crate) use list::{Percentages, Probabilities};
+pub(crate) use recalibration::{MethodFlags, Preset};
+
+use clap::ValueEnum;
+use serde::Deserialize;
+
+/// What to do with a row that breaks a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum OnError {
+    /// Stop, and write nothing.
+    Fail,
+    /// Leave the row out, and say at the end how many were left out.
+    Skip,
+}

@@ -1,0 +1,172 @@
+//! Forms in which one forecast is spread over several rows: a hub's long form, and the M5 competition's.
+//!
+//! Rows of one forecast need not be neighbours, and forecasts need not be in time order, so the whole file is read before
+//! anything is computed. Rows come out in the order in which they came in, with calibrated values in their place.
+
+mod gathered;
+mod hubverse;
+mod m5;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+
+use truecast_data::recognise::{Form, Layout};
+use truecast_data::table::{Batch, Sheet, SheetColumn};
+use truecast_data::{Error as DataError, Opened, RowError};
+use truecast_fleet::{Answer, Ask, Error, Fleet, Rows, Task};
+
+use self::gathered::{Cell, Gathered};
+use crate::failure::Result;
+use crate::outcome_file::OutcomeFile;
+use crate::pipeline::Batches;
+use crate::refusals::Refusals;
+use crate::reporting::Recorder;
+
+/// The whole file, and the forecasts in it.
+#[derive(Debug)]
+pub(crate) struct LongTable {
+    file: String,
+    names: Vec<String>,
+    batches: Vec<Batch>,
+    forecasts: Vec<Gathered>,
+}
+
+/// Reads the file and gathers its forecasts, ordered by the time at which they were made.
+pub(crate) fn read(
+    opened: Opened,
+    layout: &Layout,
+    outcomes: Option<&Path>,
+    refusals: &mut Refusals,
+    quiet: bool,
+) -> Result<LongTable> {
+    let file = opened.reader.file().to_owned();
+    let outcomes = outcomes.map(OutcomeFile::read).transpose()?;
+    let mut names = layout.names.clone();
+    let mut stream = Batches::new(opened, quiet);
+    let mut batches = Vec::new();
+    while let Some((mut batch, seen)) = stream.next()? {
+        refusals.take(std::mem::take(&mut batch.broken), Vec::new())?;
+        names = seen;
+        batches.push(batch);
+    }
+    let mut table = LongTable { file, names, batches, forecasts: Vec::new() };
+    let refused = match &layout.form {
+        Form::Hubverse { .. } => hubverse::gather(&mut table, layout, outcomes.as_ref())?,
+        _ => m5::gather(&mut table, layout, outcomes.as_ref())?,
+    };
+    refusals.take(refused, Vec::new())?;
+    // Stable: forecasts made at the same time keep the order of the file.
+    table.forecasts.sort_by(|a, b| a.now.unwrap_or(0.0).total_cmp(&b.now.unwrap_or(0.0)));
+    Ok(table)
+}
+
+/// Runs all forecasts and puts the calibrated values into their cells.
+pub(crate) fn calibrate(
+    mut table: LongTable,
+    fleet: &mut Fleet,
+    ask: &Ask,
+    recorder: &mut Recorder,
+    refusals: &mut Refusals,
+) -> Result<Vec<Sheet>> {
+    let mut probabilities: Vec<f64> =
+        table.forecasts.iter().flat_map(Gathered::wanted).filter(|p| !p.is_nan()).collect();
+    probabilities.sort_by(f64::total_cmp);
+    probabilities.dedup();
+    let answer = if ask.raw_only { Answer::Nothing } else { Answer::MeanQuantiles(probabilities.clone()) };
+    let ask = Ask { answer, ..ask.clone() };
+    let answers = fleet.run(&table, &ask);
+    recorder.record(table.len(), &answers.scores)?;
+    let refused: Vec<usize> = answers.refused.iter().map(|(row, _)| *row).collect();
+    refusals.take(Vec::new(), answers.refused)?;
+    if ask.raw_only {
+        return Ok(Vec::new());
+    }
+    let width = ask.answer.width();
+    let mut refused = refused.into_iter().peekable();
+    let mut values: HashMap<(usize, usize), Vec<f64>> = HashMap::new();
+    let mut dropped: Vec<Vec<bool>> = table.batches.iter().map(|batch| vec![false; batch.rows()]).collect();
+    for (at, forecast) in table.forecasts.iter().enumerate() {
+        let refused = refused.next_if_eq(&at).is_some();
+        for (&(_, _, cell), p) in forecast.cells.iter().zip(forecast.wanted()) {
+            if refused {
+                dropped[cell.batch][cell.row] = true;
+                continue;
+            }
+            let k = if p.is_nan() { 0 } else { 1 + probabilities.partition_point(|&known| known < p) };
+            let column = values.entry((cell.batch, cell.column)).or_insert_with(|| {
+                // What no forecast has a say in stays as it came.
+                let cells = &table.batches[cell.batch].columns[cell.column];
+                (0..cells.len()).map(|row| cells.number(row).ok().flatten().unwrap_or(f64::NAN)).collect()
+            });
+            column[cell.row] = answers.values[at * width + k];
+        }
+    }
+    let mut sheets = Vec::new();
+    for (at, batch) in std::mem::take(&mut table.batches).into_iter().enumerate() {
+        let rows = (0..batch.rows() as u32).filter(|&row| !dropped[at][row as usize]).collect();
+        let columns = table.names.iter().zip(batch.columns).enumerate().map(|(column, (name, cells))| {
+            let numbers = values.remove(&(at, column)).map(SheetColumn::Numbers);
+            (name.clone(), numbers.unwrap_or(SheetColumn::Cells(cells)))
+        });
+        sheets.push(Sheet { columns: columns.collect(), rows });
+    }
+    Ok(sheets)
+}
+
+impl Rows for LongTable {
+    type Error = DataError;
+
+    fn len(&self) -> usize {
+        self.forecasts.len()
+    }
+
+    fn key(&self, row: usize) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.forecasts[row].key)
+    }
+
+    fn task(&self, row: usize) -> Result<Task, DataError> {
+        let gathered = &self.forecasts[row];
+        let forecast = gathered.forecast().map_err(|error| self.refuse(row, error.into()))?;
+        let Gathered { outcome, now, due, .. } = *gathered;
+        Ok(Task { forecast, outcome, groups: Vec::new(), now, due })
+    }
+
+    fn label(&self, row: usize) -> String {
+        self.forecasts[row].label.clone()
+    }
+
+    fn refuse(&self, row: usize, error: Error) -> DataError {
+        let rule = format!("the forecast that begins here: {error}");
+        let line = self.forecasts[row].line;
+        RowError { file: self.file.clone(), line, rule, ..RowError::default() }.into()
+    }
+}
+
+impl LongTable {
+    /// What is wrong with one cell.
+    fn cell_error(&self, cell: Cell, rule: &str) -> RowError {
+        RowError {
+            file: self.file.clone(),
+            line: self.batches[cell.batch].lines[cell.row],
+            column: Some(self.names[cell.column].clone()),
+            value: Some(self.text(cell)),
+            rule: rule.to_owned(),
+            hint: String::new(),
+        }
+    }
+
+    /// The finite number that a cell must hold.
+    fn number(&self, cell: Cell) -> Result<f64, RowError> {
+        match self.batches[cell.batch].columns[cell.column].number(cell.row) {
+            Ok(Some(value)) if value.is_finite() => Ok(value),
+            Ok(Some(_)) => Err(self.cell_error(cell, "must be finite")),
+            Ok(None) => Err(self.cell_error(cell, "a number must be there")),
+            Err(_) => Err(self.cell_error(cell, "must be a number")),
+        }
+    }
+
+    fn text(&self, cell: Cell) -> String {
+        String::from_utf8_lossy(&self.batches[cell.batch].columns[cell.column].text(cell.row)).into_owned()
+    }
+}

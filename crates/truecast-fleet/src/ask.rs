@@ -1,0 +1,154 @@
+//! What is asked about every row, and what is answered.
+
+use truecast::Forecast;
+use truecast::forecast::AnyForecast;
+use truecast::normal;
+
+/// Probabilities of the quantiles that a [`FanPoint`] holds.
+pub const FAN: [f64; 7] = [0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975];
+
+/// The forecast that a row brings.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    /// A distribution.
+    Distribution(AnyForecast),
+    /// Members of an ensemble, in the order in which they are to be answered.
+    Ensemble(Vec<f64>),
+    /// One number; its scale is learned.
+    Point(f64),
+}
+
+/// A row, understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// The forecast.
+    pub forecast: Given,
+    /// What happened; `None` if nobody knows yet.
+    pub outcome: Option<f64>,
+    /// The labels of the groups that the row belongs to.
+    pub groups: Vec<String>,
+    /// The time of the forecast, for late outcomes.
+    pub now: Option<f64>,
+    /// When the outcome becomes known, for late outcomes.
+    pub due: Option<f64>,
+}
+
+/// The numbers of a calibrated forecast to answer with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// None: only scores are wanted.
+    Nothing,
+    /// Mean and standard deviation.
+    MeanStd,
+    /// Mean and variance.
+    MeanVariance,
+    /// The mean, then the quantiles at these probabilities.
+    MeanQuantiles(Vec<f64>),
+    /// The quantiles at these probabilities.
+    Quantiles(Vec<f64>),
+    /// An ensemble in the order of the given one: each member moves to the quantile of its rank.
+    Members(usize),
+}
+
+impl Answer {
+    /// How many numbers there are for each row.
+    pub fn width(&self) -> usize {
+        match self {
+            Answer::Nothing => 0,
+            Answer::MeanStd | Answer::MeanVariance => 2,
+            Answer::Quantiles(probabilities) => probabilities.len(),
+            Answer::MeanQuantiles(probabilities) => 1 + probabilities.len(),
+            Answer::Members(count) => *count,
+        }
+    }
+}
+
+/// An [`Answer`] with what can be computed once for all rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Prepared {
+    answer: Answer,
+    /// Φ⁻¹ of the probabilities.
+    probits: Vec<f64>,
+}
+
+impl Prepared {
+    pub(crate) fn new(answer: &Answer) -> Self {
+        let probits = match answer {
+            Answer::Quantiles(probabilities) | Answer::MeanQuantiles(probabilities) => {
+                probabilities.iter().map(|&p| normal::quantile(p)).collect()
+            }
+            Answer::Members(count) => {
+                (0..*count).map(|rank| normal::quantile((rank as f64 + 0.5) / *count as f64)).collect()
+            }
+            _ => Vec::new(),
+        };
+        Prepared { answer: answer.clone(), probits }
+    }
+
+    /// Adds the numbers of one calibrated forecast. `members` are the ensemble as it was given.
+    pub(crate) fn push(&self, calibrated: &dyn Forecast, members: &[f64], out: &mut Vec<f64>) {
+        match &self.answer {
+            Answer::Nothing => {}
+            Answer::MeanStd => out.extend([calibrated.mean(), calibrated.variance().sqrt()]),
+            Answer::MeanVariance => out.extend([calibrated.mean(), calibrated.variance()]),
+            Answer::MeanQuantiles(_) => {
+                out.push(calibrated.mean());
+                out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z)));
+            }
+            Answer::Quantiles(_) => out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z))),
+            Answer::Members(count) => {
+                let mut order: Vec<usize> = (0..*count).collect();
+                // Stable: members that tie keep their order.
+                order.sort_by(|&a, &b| members[a].total_cmp(&members[b]));
+                let start = out.len();
+                out.resize(start + count, f64::NAN);
+                for (rank, &member) in order.iter().enumerate() {
+                    out[start + member] = calibrated.at_probit(self.probits[rank]);
+                }
+            }
+        }
+    }
+}
+
+/// What a run is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// The numbers to answer with.
+    pub answer: Answer,
+    /// [`RowScores`] for every row with an outcome.
+    pub row_scores: bool,
+    /// A scoreboard for every series.
+    pub scoreboards: bool,
+    /// How many [`FanPoint`]s of the first series to keep; 0 for none.
+    pub fan: usize,
+    /// Take forecasts as they are: nothing is recalibrated, and both sides of every score are the base's.
+    pub raw_only: bool,
+}
+
+/// How one outcome was met, by the base and by the calibrated forecast.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RowScores {
+    /// The row within the batch.
+    pub row: usize,
+    /// PITs, atoms split at random: of the base, calibrated.
+    pub pit: [f64; 2],
+    /// CRPS.
+    pub crps: [f64; 2],
+    /// Whether the 80 % interval, ends included, held the outcome.
+    pub covered: [bool; 2],
+    /// The width of the 80 % interval.
+    pub width: [f64; 2],
+}
+
+/// One forecast of the first series, for a picture of the last ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FanPoint {
+    /// What the row is called, such as its time.
+    pub label: String,
+    /// What happened, if known.
+    pub outcome: Option<f64>,
+    /// The calibrated quantiles at [`FAN`].
+    pub calibrated: [f64; 7],
+    /// The base's 80 % interval.
+    pub raw: (f64, f64),
+}

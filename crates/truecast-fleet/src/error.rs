@@ -1,0 +1,56 @@
+//! Why a setting, a row or a state file was refused.
+
+use truecast::recalibrate::{MOST_GROUPS, Method};
+
+/// What [`Result`](std::result::Result) means in this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why something was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The core refused a number.
+    #[error(transparent)]
+    Core(#[from] truecast::Error),
+    /// A setting that only the ledger recalibrator has.
+    #[error("{setting} is a setting of the method ledger, not of {method}")]
+    LedgerOnly {
+        /// The setting.
+        setting: &'static str,
+        /// The method that was chosen.
+        method: Method,
+    },
+    /// A setting that the paper's algorithm fixes.
+    #[error("{setting} is fixed by the paper's preset")]
+    FixedByPaper {
+        /// The setting.
+        setting: &'static str,
+    },
+    /// A series has more groups than ledgers were set up for.
+    #[error("group {label:?} is one more than the {count} that were set up (at most {MOST_GROUPS})")]
+    TooManyGroups {
+        /// The label of the first that is too many.
+        label: String,
+        /// How many there are room for.
+        count: u8,
+    },
+    /// The state was made with other settings.
+    #[error("the state was made with {saved} and cannot go on with {asked}")]
+    OtherSettings {
+        /// What the state says.
+        saved: String,
+        /// What was asked for.
+        asked: String,
+    },
+    /// A row without the time that late outcomes need.
+    #[error("outcomes that arrive late need the time of every forecast")]
+    NoTime,
+    /// Times that run backwards within a series.
+    #[error("time {now} lies before {last}, the time of the series' row before it")]
+    Backwards {
+        /// The time of the row.
+        now: f64,
+        /// The time before it.
+        last: f64,
+    },
+}

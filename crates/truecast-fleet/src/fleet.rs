@@ -1,0 +1,252 @@
+//! Many series at once, on all cores.
+//!
+//! Series are independent, so a batch is split by key and the parts run in parallel; within a series rows keep their order. The
+//! result does not depend on how many cores there are, nor on where one batch ends and the next begins.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+use truecast::monitor::{Certificate, Scoreboard};
+
+use crate::ask::{Ask, Prepared, RowScores, Task};
+use crate::certificate;
+use crate::error::{Error, Result};
+use crate::record::Tally;
+use crate::series::Series;
+use crate::settings::Settings;
+
+/// Rows as the fleet sees them: a table's batch, or arrays of a program.
+pub trait Rows: Sync {
+    /// What tells a person which row was refused and why.
+    type Error: Send;
+
+    /// How many rows there are.
+    fn len(&self) -> usize;
+
+    /// True if there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The series of a row.
+    fn key(&self, row: usize) -> Cow<'_, [u8]>;
+
+    /// The row, understood.
+    fn task(&self, row: usize) -> Result<Task, Self::Error>;
+
+    /// What a picture of the last rows calls this one.
+    fn label(&self, row: usize) -> String {
+        row.to_string()
+    }
+
+    /// Says which row the fleet refused.
+    fn refuse(&self, row: usize, error: Error) -> Self::Error;
+}
+
+/// What became of a batch.
+#[derive(Debug)]
+pub struct Answers<E> {
+    /// The numbers asked for, row by row; NaN in rows that were refused.
+    pub values: Vec<f64>,
+    /// Scores of the rows that have an outcome, in the order of the rows.
+    pub scores: Vec<RowScores>,
+    /// Rows that were refused, in order. They have changed nothing.
+    pub refused: Vec<(usize, E)>,
+}
+
+/// Independent series with the same settings.
+///
+/// ```
+/// use std::borrow::Cow;
+/// use truecast::Gaussian;
+/// use truecast_fleet::{Answer, Ask, Error, Fleet, Given, Rows, Settings, Task};
+///
+/// /// Key, mean, standard deviation, outcome.
+/// struct Table(Vec<(&'static str, f64, f64, f64)>);
+///
+/// impl Rows for Table {
+///     type Error = Error;
+///     fn len(&self) -> usize { self.0.len() }
+///     fn key(&self, row: usize) -> Cow<'_, [u8]> { Cow::Borrowed(self.0[row].0.as_bytes()) }
+///     fn task(&self, row: usize) -> Result<Task, Error> {
+///         let (_, mean, std, y) = self.0[row];
+///         let forecast = Given::Distribution(Gaussian::new(mean, std)?.into());
+///         Ok(Task { forecast, outcome: Some(y), groups: vec![], now: None, due: None })
+///     }
+///     fn refuse(&self, _row: usize, error: Error) -> Error { error }
+/// }
+///
+/// let mut fleet = Fleet::new(Settings::default())?;
+/// let table = Table(vec![("a", 1.0, 0.5, 1.2), ("b", 7.0, 2.0, 3.0), ("a", 1.1, 0.5, 0.4)]);
+/// let ask = Ask { answer: Answer::Quantiles(vec![0.1, 0.9]), row_scores: false, scoreboards: false, fan: 0, raw_only: false };
+/// let answers = fleet.run(&table, &ask);
+/// assert_eq!((answers.values.len(), fleet.series().count()), (6, 2));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Fleet {
+    settings: Settings,
+    /// Every series in the order of its first row. `None` only while a batch runs.
+    series: Vec<Option<Box<Series>>>,
+    index: HashMap<Box<[u8]>, usize>,
+}
+
+/// The rows of one series in a batch, and what comes of them.
+struct Part<E> {
+    at: usize,
+    series: Box<Series>,
+    rows: Vec<usize>,
+    values: Vec<f64>,
+    scores: Vec<RowScores>,
+    refused: Vec<(usize, E)>,
+}
+
+impl Fleet {
+    /// A fleet without series. Settings that do not go together are refused.
+    pub fn new(settings: Settings) -> Result<Self> {
+        settings.build(b"")?;
+        Ok(Fleet { settings, series: Vec::new(), index: HashMap::new() })
+    }
+
+    pub(crate) fn from_series(settings: Settings, series: Vec<Series>) -> Self {
+        let index = series.iter().enumerate().map(|(at, series)| (series.key().into(), at)).collect();
+        let series = series.into_iter().map(|series| Some(Box::new(series))).collect();
+        Fleet { settings, series, index }
+    }
+
+    /// What all series have in common.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// All series in the order of their first rows.
+    pub fn series(&self) -> impl Iterator<Item = &Series> {
+        self.series.iter().flatten().map(|series| &**series)
+    }
+
+    /// Takes a batch of rows.
+    pub fn run<R: Rows>(&mut self, rows: &R, ask: &Ask) -> Answers<R::Error> {
+        let mut refused = Vec::new();
+        let mut parts = self.split(rows, &mut refused);
+        let (settings, prepared, width) = (&self.settings, &Prepared::new(&ask.answer), ask.answer.width());
+        parts.par_iter_mut().with_max_len(1).for_each(|part| part.run(rows, settings, ask, prepared, width));
+        let mut answers = Answers { values: vec![f64::NAN; rows.len() * width], scores: Vec::new(), refused };
+        for part in parts {
+            for (&row, values) in part.rows.iter().zip(part.values.chunks_exact(width.max(1))) {
+                answers.values[row * width..(row + 1) * width].copy_from_slice(values);
+            }
+            answers.scores.extend(part.scores);
+            answers.refused.extend(part.refused);
+            self.series[part.at] = Some(part.series);
+        }
+        answers.scores.sort_by_key(|scores| scores.row);
+        answers.refused.sort_by_key(|(row, _)| *row);
+        answers
+    }
+
+    /// Takes the series that have rows out of the fleet, each with its rows.
+    fn split<R: Rows>(&mut self, rows: &R, refused: &mut Vec<(usize, R::Error)>) -> Vec<Part<R::Error>> {
+        let mut parts: Vec<Part<R::Error>> = Vec::new();
+        // Where a series is among the parts; rows of one series often come together.
+        let mut place: HashMap<usize, usize> = HashMap::new();
+        let mut last: Option<(Cow<'_, [u8]>, usize)> = None;
+        for row in 0..rows.len() {
+            let key = rows.key(row);
+            let part = match &last {
+                Some((known, part)) if *known == key => *part,
+                _ => {
+                    let at = match self.find(&key) {
+                        Ok(at) => at,
+                        Err(error) => {
+                            refused.push((row, rows.refuse(row, error)));
+                            continue;
+                        }
+                    };
+                    *place.entry(at).or_insert_with(|| {
+                        if let Some(series) = self.series[at].take() {
+                            parts.push(Part {
+                                at,
+                                series,
+                                rows: Vec::new(),
+                                values: Vec::new(),
+                                scores: Vec::new(),
+                                refused: Vec::new(),
+                            });
+                        }
+                        parts.len() - 1
+                    })
+                }
+            };
+            parts[part].rows.push(row);
+            last = Some((key, part));
+        }
+        parts
+    }
+
+    fn find(&mut self, key: &[u8]) -> Result<usize> {
+        if let Some(&at) = self.index.get(key) {
+            return Ok(at);
+        }
+        let series = Box::new(Series::new(key, &self.settings)?);
+        let at = self.series.len();
+        self.series.push(Some(series));
+        self.index.insert(key.into(), at);
+        Ok(at)
+    }
+
+    /// What this run counted over all series.
+    pub fn tally(&self) -> Tally {
+        let mut tally = Tally::default();
+        self.series().for_each(|series| tally.add(series.tally()));
+        tally
+    }
+
+    /// The scores of this run over all series, if they were asked for.
+    pub fn scoreboard(&self) -> Result<Scoreboard> {
+        let mut all = Scoreboard::default();
+        for board in self.series().filter_map(Series::scoreboard) {
+            all.merge(board)?;
+        }
+        Ok(all)
+    }
+
+    /// The certificate over all series and all runs; `None` for methods that have none.
+    pub fn certificate(&self) -> Option<Certificate> {
+        certificate::over(self.series().filter_map(|series| series.recalibrator().certificate()))
+    }
+}
+
+impl<E> Part<E> {
+    fn run<R: Rows<Error = E>>(
+        &mut self,
+        rows: &R,
+        settings: &Settings,
+        ask: &Ask,
+        prepared: &Prepared,
+        width: usize,
+    ) {
+        self.values.reserve(self.rows.len() * width);
+        // The picture is of the first series only.
+        let ask = &Ask { fan: if self.at == 0 { ask.fan } else { 0 }, ..ask.clone() };
+        for &row in &self.rows {
+            let before = self.values.len();
+            let stepped = rows.task(row).and_then(|task| {
+                let stepped = self.series.step(task, settings, ask, prepared, &mut self.values);
+                stepped.map_err(|error| rows.refuse(row, error))
+            });
+            if ask.fan > 0 && stepped.is_ok() {
+                self.series.name_last(rows.label(row));
+            }
+            match stepped {
+                Ok(Some(scores)) => self.scores.push(RowScores { row, ..scores }),
+                Ok(None) => {}
+                Err(error) => {
+                    self.values.truncate(before);
+                    self.values.resize(before + width, f64::NAN);
+                    self.refused.push((row, error));
+                }
+            }
+        }
+    }
+}

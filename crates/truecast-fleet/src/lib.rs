@@ -1,0 +1,25 @@
+//! Many recalibrated series at once: what a command line, a service and bindings stand on.
+//!
+//! A [`Fleet`] holds one [`Stream`](truecast::Stream) for each key, all with the same [`Settings`]. It takes batches of
+//! [`Rows`] on all cores, answers with the numbers that are asked for, learns from outcomes when they are known, and is saved and
+//! continued bit for bit.
+
+#![forbid(unsafe_code)]
+
+mod ask;
+mod certificate;
+mod error;
+mod fleet;
+mod point;
+mod record;
+mod series;
+mod settings;
+mod state;
+
+pub use ask::{Answer, Ask, FAN, FanPoint, Given, RowScores, Task};
+pub use error::{Error, Result};
+pub use fleet::{Answers, Fleet, Rows};
+pub use record::Tally;
+pub use series::Series;
+pub use settings::{Lateness, Settings};
+pub use state::NEWEST_VERSION;

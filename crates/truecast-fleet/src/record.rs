@@ -1,0 +1,118 @@
+//! What a run says about one series, and keeps of it: answers, scores, counts and the last forecasts.
+
+use std::collections::VecDeque;
+
+use truecast::monitor::Scoreboard;
+use truecast::recalibrate::Scores;
+use truecast::{Forecast, normal};
+
+use crate::ask::{Ask, FAN, FanPoint, Prepared, RowScores};
+use crate::error::Result;
+
+/// Φ⁻¹(0.9): an outcome whose probit score is within ± this lies in the central 80 % interval.
+const EIGHTY: f64 = 1.281_551_565_544_600_4;
+
+/// Outcomes seen, and how many lay in the 80 % intervals: what every run counts, because it costs nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Rows read.
+    pub rows: u64,
+    /// Outcomes learned from.
+    pub outcomes: u64,
+    /// Of them, within the base's 80 % interval.
+    pub raw: u64,
+    /// Of them, within the calibrated one.
+    pub calibrated: u64,
+    /// Rows whose quantiles crossed and were sorted.
+    pub repaired: u64,
+}
+
+impl Tally {
+    pub(crate) fn learn(&mut self, scores: Scores) {
+        self.outcomes += 1;
+        self.raw += u64::from(scores.base.abs() <= EIGHTY);
+        self.calibrated += u64::from(scores.calibrated.abs() <= EIGHTY);
+    }
+
+    pub(crate) fn add(&mut self, other: &Tally) {
+        self.rows += other.rows;
+        self.outcomes += other.outcomes;
+        self.raw += other.raw;
+        self.calibrated += other.calibrated;
+        self.repaired += other.repaired;
+    }
+}
+
+/// Scores of one run; not part of a saved state.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) tally: Tally,
+    pub(crate) scoreboard: Option<Box<Scoreboard>>,
+    pub(crate) fan: VecDeque<FanPoint>,
+}
+
+/// What a row says besides its forecast.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row<'a> {
+    pub(crate) outcome: Option<f64>,
+    pub(crate) members: &'a [f64],
+}
+
+impl Record {
+    /// Answers what is asked about a forecast, and scores it if its outcome is known to the file.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn answer(
+        &mut self,
+        row: Row<'_>,
+        base: &dyn Forecast,
+        calibrated: &dyn Forecast,
+        draw: f64,
+        ask: &Ask,
+        prepared: &Prepared,
+        out: &mut Vec<f64>,
+    ) -> Result<Option<RowScores>> {
+        prepared.push(calibrated, row.members, out);
+        let mut scored = None;
+        if let Some(outcome) = row.outcome {
+            if ask.row_scores {
+                scored = Some(scores(base, calibrated, outcome, draw)?);
+            }
+            if ask.scoreboards {
+                self.scoreboard.get_or_insert_default().observe(base, calibrated, outcome, draw)?;
+            }
+            if ask.raw_only {
+                let z = base.randomised_probit(outcome, draw);
+                self.tally.learn(Scores { base: z, calibrated: z });
+            }
+        }
+        if ask.fan > 0 {
+            if self.fan.len() >= ask.fan {
+                self.fan.pop_front();
+            }
+            self.fan.push_back(FanPoint {
+                label: String::new(), // the fleet knows it
+                outcome: row.outcome,
+                calibrated: FAN.map(|p| calibrated.quantile(p)),
+                raw: (base.at_probit(-EIGHTY), base.at_probit(EIGHTY)),
+            });
+        }
+        Ok(scored)
+    }
+}
+
+/// How both forecasts met the outcome.
+fn scores(base: &dyn Forecast, calibrated: &dyn Forecast, outcome: f64, draw: f64) -> Result<RowScores> {
+    let both = [base, calibrated];
+    let ends = both.map(|forecast| (forecast.at_probit(-EIGHTY), forecast.at_probit(EIGHTY)));
+    let crps = both.map(|forecast| forecast.crps(outcome));
+    if let Some(&value) = crps.iter().find(|value| !value.is_finite()) {
+        return Err(truecast::Error::NotFinite { what: "CRPS", value }.into());
+    }
+    Ok(RowScores {
+        row: 0,
+        pit: both.map(|forecast| normal::cdf(forecast.randomised_probit(outcome, draw))),
+        crps,
+        covered: ends.map(|(low, high)| (low..=high).contains(&outcome)),
+        width: ends.map(|(low, high)| high - low),
+    })
+}
