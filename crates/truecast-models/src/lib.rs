@@ -1,0 +1,11 @@
+//! Online base forecasters.
+#![forbid(unsafe_code)]
+pub mod bayesian_ridge;
+pub mod error;
+pub mod external;
+pub mod model;
+mod triangle;
+pub use bayesian_ridge::{BayesianRidge, BayesianRidgeBuilder, BayesianRidgeParameters, Stop};
+pub use error::{Error, Result};
+pub use external::External;
+pub use model::Model;
