@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use truecast::AnyForecast;
 
 use crate::error::Result;
-use crate::{BayesianRidge, External};
+use crate::{Autoregression, BayesianRidge, External, GaussianProcess};
 
 /// An online forecaster: it predicts an outcome from its inputs, and then learns the outcome.
 ///
 /// [`predict`](Model::predict) is pure; [`learn`](Model::learn) is the only mutation, and a refused row leaves the model as it was.
 ///
 /// ```
-/// use truecast_models::{External, Model};
+/// use truecast_models::{Autoregression, AutoregressionParameters, Model};
 ///
-/// let mut models: Vec<Box<dyn Model>> = vec![Box::new(External::default())];
+/// let mut models: Vec<Box<dyn Model>> = vec![Box::new(Autoregression::new(AutoregressionParameters::default()))];
 /// for model in &mut models {
 ///     model.learn(&[], 1.0)?;
 /// }
@@ -46,6 +46,10 @@ impl<M: Model + ?Sized> Model for Box<M> {
 pub enum AnyModel {
     /// Bayesian ridge regression.
     BayesianRidge(BayesianRidge),
+    /// Autoregression.
+    Autoregression(Autoregression),
+    /// A Gaussian process.
+    GaussianProcess(GaussianProcess),
     /// A model that lives elsewhere.
     External(External),
 }
@@ -54,6 +58,8 @@ impl Model for AnyModel {
     fn predict(&self, x: &[f64]) -> Result<AnyForecast> {
         match self {
             AnyModel::BayesianRidge(model) => Model::predict(model, x),
+            AnyModel::Autoregression(model) => Model::predict(model, x),
+            AnyModel::GaussianProcess(model) => Model::predict(model, x),
             AnyModel::External(model) => Model::predict(model, x),
         }
     }
@@ -61,6 +67,8 @@ impl Model for AnyModel {
     fn learn(&mut self, x: &[f64], y: f64) -> Result<()> {
         match self {
             AnyModel::BayesianRidge(model) => Model::learn(model, x, y),
+            AnyModel::Autoregression(model) => Model::learn(model, x, y),
+            AnyModel::GaussianProcess(model) => Model::learn(model, x, y),
             AnyModel::External(model) => Model::learn(model, x, y),
         }
     }
@@ -76,4 +84,4 @@ macro_rules! from_kind {
     )*};
 }
 
-from_kind!(BayesianRidge, External);
+from_kind!(BayesianRidge, Autoregression, GaussianProcess, External);

@@ -1,0 +1,293 @@
+//! The posterior of a Gaussian process at given hyperparameters.
+//!
+//! ```text
+//! K = [k(x_i, x_j)] + noise I = L Lᵀ,   a = K⁻¹(y − m),   m = 1ᵀK⁻¹y / 1ᵀK⁻¹1 (or fixed)
+//! mean at x      m + kᵀa                      ∂/∂x = (∂k/∂x)ᵀ a
+//! variance at x  v − kᵀK⁻¹k                   ∂/∂x = −2 (∂k/∂x)ᵀ K⁻¹k         (noise is added for an outcome)
+//! log evidence   −½ (y − m)ᵀa − Σ ln L_ii − n/2 ln 2π
+//!   its gradient ½ tr((a aᵀ − K⁻¹) ∂K/∂θ), the same for the fitted m as for a fixed one, since the fitted m maximises it
+//! without row i  mean y_i − a_i/[K⁻¹]_ii,  variance 1/[K⁻¹]_ii
+//! ```
+//!
+//! Source: Rasmussen & Williams (2006), algorithm 2.1, 5.4.1 and (5.10)–(5.12). m counts as known. O(n³) to build, O(n²) to add a row and to predict
+//! a variance, O(n³ + n² d) for the evidence with its gradient and for all leave-one-out forecasts.
+//!
+//! Where K has no Cholesky factor in `f64` (rows repeat without noise, or lie much closer than a length scale), a jitter of 1e-12 v, then ten times as
+//! much and so on up to 1e-6 v is added to its diagonal; beyond that the fit is refused.
+
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use truecast::Gaussian;
+
+use super::kernel::{Hyperparameters, Kernel};
+use crate::error::{self, Error, Result};
+
+/// Rows of inputs, one after the other, and their outcomes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) width: usize,
+    pub(super) inputs: &'a [f64],
+    pub(super) outcomes: &'a [f64],
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn count(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    pub(super) fn row(&self, i: usize) -> &'a [f64] {
+        &self.inputs[i * self.width..(i + 1) * self.width]
+    }
+
+    pub(super) fn first(&self, count: usize) -> Rows<'a> {
+        Rows {
+            width: self.width,
+            inputs: &self.inputs[..count * self.width],
+            outcomes: &self.outcomes[..count],
+        }
+    }
+}
+
+/// First and last jitter, relative to the signal variance.
+const JITTERS: (f64, f64) = (1e-12, 1e-6);
+
+/// Half of ln 2π.
+const HALF_LN_TAU: f64 = 0.918_938_533_204_672_8;
+
+#[derive(Debug, Clone)]
+pub(super) struct Posterior {
+    factor: Cholesky<f64, Dyn>,
+    jitter: f64,
+    mean: f64,
+    weights: DVector<f64>,
+}
+
+impl PartialEq for Posterior {
+    fn eq(&self, other: &Self) -> bool {
+        self.factor.l_dirty() == other.factor.l_dirty()
+            && (self.jitter, self.mean) == (other.jitter, other.mean)
+            && self.weights == other.weights
+    }
+}
+
+/// The function at one point: mean, standard deviation and their gradients in the inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Latent {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation, at least what rounding leaves of it: √(ε v).
+    pub std: f64,
+    /// Gradient of the mean.
+    pub mean_gradient: Vec<f64>,
+    /// Gradient of the standard deviation.
+    pub std_gradient: Vec<f64>,
+}
+
+impl Posterior {
+    /// `fixed_mean` is m, where it is not fitted.
+    pub(super) fn new(
+        kernel: Kernel,
+        at: &Hyperparameters,
+        rows: Rows<'_>,
+        fixed_mean: Option<f64>,
+    ) -> Result<Self> {
+        let n = rows.count();
+        if n == 0 {
+            return Err(Error::NotEnoughOutcomes { least: 1, found: 0 });
+        }
+        let (v, noise) = (at.signal_variance(), at.noise_variance());
+        let mut matrix = DMatrix::zeros(n, n);
+        let mut closest = f64::INFINITY;
+        for j in 0..n {
+            matrix[(j, j)] = v + noise;
+            for i in j + 1..n {
+                let square = at.square_distance(rows.row(i), rows.row(j));
+                closest = closest.min(square);
+                matrix[(i, j)] = v * kernel.shape(square).0;
+            }
+        }
+        let mut jitter = 0.0;
+        loop {
+            // Only the lower triangle is read.
+            if let Some(factor) = Cholesky::new(matrix.clone()).filter(|factor| is_known(factor, v + noise)) {
+                let mut posterior = Posterior { factor, jitter, mean: 0.0, weights: DVector::zeros(n) };
+                posterior.solve(rows, fixed_mean)?;
+                return Ok(posterior);
+            }
+            let next = if jitter == 0.0 { JITTERS.0 * v } else { 10.0 * jitter };
+            if next > 1.5 * JITTERS.1 * v || !next.is_finite() {
+                let (diagonal, closest) = (v + noise, closest.sqrt());
+                return Err(Error::NotPositiveDefinite { rows: n, jitter, diagonal, closest });
+            }
+            for i in 0..n {
+                matrix[(i, i)] += next - jitter;
+            }
+            jitter = next;
+        }
+    }
+
+    /// With one more row, the last of `rows`, in O(n²); `None` where rounding asks for a new factorisation.
+    pub(super) fn extended(
+        &self,
+        kernel: Kernel,
+        at: &Hyperparameters,
+        rows: Rows<'_>,
+        fixed_mean: Option<f64>,
+    ) -> Result<Option<Self>> {
+        let n = rows.count() - 1;
+        let diagonal = at.signal_variance() + at.noise_variance() + self.jitter;
+        let mut column = self.covariances(kernel, at, rows.first(n), rows.row(n));
+        self.factor.l_dirty().solve_lower_triangular_mut(&mut column);
+        let left = diagonal - column.norm_squared();
+        if left.is_nan() || left <= least_pivot(n + 1, diagonal) {
+            return Ok(None);
+        }
+        let mut l = self.factor.l_dirty().clone().resize(n + 1, n + 1, 0.0);
+        for k in 0..n {
+            l[(n, k)] = column[k];
+        }
+        l[(n, n)] = left.sqrt();
+        let factor = Cholesky::pack_dirty(l);
+        let mut posterior =
+            Posterior { factor, jitter: self.jitter, mean: 0.0, weights: DVector::zeros(n + 1) };
+        posterior.solve(rows, fixed_mean)?;
+        Ok(Some(posterior))
+    }
+
+    fn solve(&mut self, rows: Rows<'_>, fixed_mean: Option<f64>) -> Result<()> {
+        let y = DVector::from_column_slice(rows.outcomes);
+        let ones = DVector::from_element(rows.count(), 1.0);
+        let (of_y, of_ones) = (self.factor.solve(&y), self.factor.solve(&ones));
+        let mean = fixed_mean.unwrap_or_else(|| of_y.sum() / of_ones.sum());
+        self.mean = error::computed("the mean", mean)?;
+        self.weights = of_y - of_ones * mean;
+        error::computed("a weight", self.weights.sum())?;
+        Ok(())
+    }
+
+    pub(super) fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    pub(super) fn jitter(&self) -> f64 {
+        self.jitter
+    }
+
+    fn covariances(&self, kernel: Kernel, at: &Hyperparameters, rows: Rows<'_>, x: &[f64]) -> DVector<f64> {
+        let v = at.signal_variance();
+        DVector::from_fn(rows.count(), |i, _| v * kernel.shape(at.square_distance(rows.row(i), x)).0)
+    }
+
+    /// Mean and variance of the function at `x`; the variance is at least ε v.
+    pub(super) fn latent(
+        &self,
+        kernel: Kernel,
+        at: &Hyperparameters,
+        rows: Rows<'_>,
+        x: &[f64],
+    ) -> (f64, f64) {
+        let mut k = self.covariances(kernel, at, rows, x);
+        let mean = self.mean + k.dot(&self.weights);
+        self.factor.l_dirty().solve_lower_triangular_mut(&mut k);
+        let v = at.signal_variance();
+        (mean, (v - k.norm_squared()).max(f64::EPSILON * v))
+    }
+
+    /// [`latent`](Self::latent) with gradients in `x`.
+    pub(super) fn latent_gradient(
+        &self,
+        kernel: Kernel,
+        at: &Hyperparameters,
+        rows: Rows<'_>,
+        x: &[f64],
+    ) -> Latent {
+        let (mean, variance) = self.latent(kernel, at, rows, x);
+        let std = variance.sqrt();
+        let solved = self.factor.solve(&self.covariances(kernel, at, rows, x));
+        let (mut mean_gradient, mut std_gradient) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        for i in 0..rows.count() {
+            let row = rows.row(i);
+            let slope = 2.0 * at.signal_variance() * kernel.shape(at.square_distance(row, x)).1;
+            for k in 0..x.len() {
+                let length = at.length(k);
+                let part = slope * ((x[k] - row[k]) / length) / length;
+                mean_gradient[k] += part * self.weights[i];
+                std_gradient[k] -= part * solved[i] / std;
+            }
+        }
+        Latent { mean, std, mean_gradient, std_gradient }
+    }
+
+    /// ln p(y).
+    pub(super) fn log_evidence(&self, rows: Rows<'_>) -> f64 {
+        let l = self.factor.l_dirty();
+        let mut sum = -HALF_LN_TAU * rows.count() as f64;
+        for (i, y) in rows.outcomes.iter().enumerate() {
+            sum -= 0.5 * (y - self.mean) * self.weights[i] + libm::log(l[(i, i)]);
+        }
+        sum
+    }
+
+    /// Gradient of ln p(y) in (ln v, ln ℓ…, ln noise).
+    pub(super) fn log_evidence_gradient(
+        &self,
+        kernel: Kernel,
+        at: &Hyperparameters,
+        rows: Rows<'_>,
+    ) -> Vec<f64> {
+        let n = rows.count();
+        let v = at.signal_variance();
+        let inverse = self.factor.inverse();
+        let lengths = at.length_scales().len();
+        let mut gradient = vec![0.0; lengths + 2];
+        for j in 0..n {
+            let own = self.weights[j] * self.weights[j] - inverse[(j, j)];
+            gradient[0] += 0.5 * own * v;
+            gradient[lengths + 1] += 0.5 * own * at.noise_variance();
+            for i in j + 1..n {
+                let (left, right) = (rows.row(i), rows.row(j));
+                let square = at.square_distance(left, right);
+                let (g, slope) = kernel.shape(square);
+                // Each pair stands for two entries, so that the ½ is gone.
+                let pair = v * (self.weights[i] * self.weights[j] - inverse[(i, j)]);
+                gradient[0] += pair * g;
+                let bend = -2.0 * pair * slope;
+                if lengths == 1 {
+                    gradient[1] += bend * square;
+                } else {
+                    for k in 0..lengths {
+                        let gap = (left[k] - right[k]) / at.length(k);
+                        gradient[1 + k] += bend * gap * gap;
+                    }
+                }
+            }
+        }
+        gradient
+    }
+
+    /// The forecast of each outcome by all the others, at the same hyperparameters and mean.
+    pub(super) fn leave_one_out(&self, rows: Rows<'_>) -> Result<Vec<Gaussian>> {
+        let inverse = self.factor.inverse();
+        (0..rows.count())
+            .map(|i| {
+                let variance = 1.0 / inverse[(i, i)];
+                let mean = rows.outcomes[i] - self.weights[i] * variance;
+                Ok(Gaussian::new(
+                    error::computed("a mean", mean)?,
+                    error::computed("a variance", variance)?.sqrt(),
+                )?)
+            })
+            .collect()
+    }
+}
+
+/// A pivot of this size, the rounding of a sum of n terms, or less says nothing.
+fn least_pivot(n: usize, diagonal: f64) -> f64 {
+    2.0 * f64::EPSILON * n as f64 * diagonal
+}
+
+/// True where every pivot is more than rounding.
+fn is_known(factor: &Cholesky<f64, Dyn>, diagonal: f64) -> bool {
+    let l = factor.l_dirty();
+    let least = least_pivot(l.nrows(), diagonal);
+    (0..l.nrows()).all(|i| l[(i, i)] * l[(i, i)] > least)
+}
