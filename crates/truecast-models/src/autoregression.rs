@@ -40,7 +40,7 @@ const MOST_LAGS: usize = 10_000;
 /// | `half_life` | none | outcomes after which an old one counts half | > 0, and long enough for p + 5 effective rows |
 /// | `ridge` | 1e-6 | weight of the prior on each coefficient, in rows | > 0 |
 /// | `least_scale` | 1e-9 | the smallest scale that is forecast, in the outcome's unit, for outcomes that do not vary | > 0 |
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "AutoregressionBuilder", into = "AutoregressionBuilder")]
 pub struct AutoregressionParameters {
     inner: AutoregressionBuilder,
@@ -131,12 +131,6 @@ impl AutoregressionParameters {
     /// Outcomes that fix the origin and the unit of the regression.
     fn start(&self) -> usize {
         2 * self.inner.lags + 4
-    }
-}
-
-impl Default for AutoregressionParameters {
-    fn default() -> Self {
-        AutoregressionParameters { inner: AutoregressionBuilder::default() }
     }
 }
 

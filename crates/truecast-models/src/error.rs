@@ -68,6 +68,20 @@ pub enum Error {
         /// The smallest distance between two rows: zero says that a row repeats, and needs noise.
         closest: f64,
     },
+    /// Two rows have the same inputs and different outcomes, and the model was told that there is no noise.
+    #[error(
+        "rows {first} and {second} have the same inputs but the outcomes {left} and {right}, and the noise variance is 0"
+    )]
+    Contradiction {
+        /// The earlier row, counted from 0.
+        first: usize,
+        /// The later one.
+        second: usize,
+        /// Outcome of the earlier row.
+        left: f64,
+        /// Outcome of the later one.
+        right: f64,
+    },
     /// The data's scales leave the range of `f64`.
     #[error("{what} came out as {value}: the scales of the data leave the range of f64")]
     OutOfRange {

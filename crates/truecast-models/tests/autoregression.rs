@@ -93,6 +93,7 @@ fn bad_values_are_named() {
         AutoregressionParameters::builder().lags(3).half_life(2.0).build(),
         Err(Error::Parameter { what: "the half-life", rule, value: 2.0 })
     );
+    assert_eq!(AutoregressionParameters::builder().build(), Ok(AutoregressionParameters::default()));
     assert!(AutoregressionParameters::builder().lags(0).build().is_err());
     assert!(AutoregressionParameters::builder().ridge(0.0).build().is_err());
     assert!(AutoregressionParameters::builder().least_scale(f64::NAN).build().is_err());

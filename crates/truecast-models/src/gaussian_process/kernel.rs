@@ -38,6 +38,10 @@ impl Kernel {
             Kernel::Matern52 => {
                 let root = ROOT_5 * square.sqrt();
                 let decay = libm::exp(-root);
+                if decay == 0.0 {
+                    // Farther than this the polynomial can leave the range of f64, and 0 · ∞ is not a number.
+                    return (0.0, 0.0);
+                }
                 ((1.0 + root + 5.0 / 3.0 * square) * decay, -5.0 / 6.0 * (1.0 + root) * decay)
             }
         }

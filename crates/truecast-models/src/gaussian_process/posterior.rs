@@ -13,7 +13,7 @@
 //! a variance, O(n³ + n² d) for the evidence with its gradient and for all leave-one-out forecasts.
 //!
 //! Where K has no Cholesky factor in `f64` (rows repeat without noise, or lie much closer than a length scale), a jitter of 1e-12 v, then ten times as
-//! much and so on up to 1e-6 v is added to its diagonal; beyond that the fit is refused.
+//! much and so on up to 1e-6 v is added to its diagonal; beyond that the fit is refused. So are equal rows with different outcomes and no noise.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use truecast::Gaussian;
@@ -102,6 +102,10 @@ impl Posterior {
             for i in j + 1..n {
                 let square = at.square_distance(rows.row(i), rows.row(j));
                 closest = closest.min(square);
+                let (left, right) = (rows.outcomes[j], rows.outcomes[i]);
+                if square == 0.0 && noise == 0.0 && left != right {
+                    return Err(Error::Contradiction { first: j, second: i, left, right });
+                }
                 matrix[(i, j)] = v * kernel.shape(square).0;
             }
         }
@@ -138,7 +142,8 @@ impl Posterior {
         let mut column = self.covariances(kernel, at, rows.first(n), rows.row(n));
         self.factor.l_dirty().solve_lower_triangular_mut(&mut column);
         let left = diagonal - column.norm_squared();
-        if left.is_nan() || left <= least_pivot(n + 1, diagonal) {
+        // With a jitter the new row may not need it, or may contradict another: looked at from the start.
+        if self.jitter > 0.0 || left.is_nan() || left <= least_pivot(n + 1, diagonal) {
             return Ok(None);
         }
         let mut l = self.factor.l_dirty().clone().resize(n + 1, n + 1, 0.0);
@@ -207,6 +212,10 @@ impl Posterior {
         for i in 0..rows.count() {
             let row = rows.row(i);
             let slope = 2.0 * at.signal_variance() * kernel.shape(at.square_distance(row, x)).1;
+            if slope == 0.0 {
+                // Out of reach; its distance may leave the range of f64.
+                continue;
+            }
             for k in 0..x.len() {
                 let length = at.length(k);
                 let part = slope * ((x[k] - row[k]) / length) / length;
