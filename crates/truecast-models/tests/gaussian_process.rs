@@ -170,13 +170,13 @@ fn what_cannot_be_factored_is_refused() {
     assert_eq!(model, before);
 }
 
-/// Rows at the ends of the allowed range, and length scales far from theirs: finite forecasts.
+/// Rows at the ends of the allowed range, and length scales far from theirs: finite forecasts, or the reason why not.
 #[test]
 fn extremes_are_finite() {
     for kernel in [Kernel::SquaredExponential, Kernel::Matern52] {
         let inputs: Vec<Vec<f64>> = [-1e150, 0.0, 1e150].iter().map(|x| vec![*x]).collect();
         let mut model = learned(builder().kernel(kernel).refit_every(None), &inputs, &[0.0, 1.0, 2.0]);
-        for length in [1e-160, 1.0, 1e150, 1e200] {
+        for length in [1e-150, 1.0, 1e150, 1e200] {
             let values = Hyperparameters::new(1.0, vec![length], 1e-3).expect("is valid");
             model.set_hyperparameters(values).expect("can be factored");
             let forecast = model.predict(&[1e149]).expect("fitted");
@@ -184,6 +184,10 @@ fn extremes_are_finite() {
             let latent = model.latent(&[1e149]).expect("fitted");
             assert!(latent.mean_gradient[0].is_finite() && latent.std_gradient[0].is_finite());
         }
+        let tiny = Hyperparameters::new(1.0, vec![1e-160], 1e-3).expect("is valid");
+        let value = f64::NEG_INFINITY;
+        let refused = Err(Error::OutOfRange { what: "an input in length scales", value });
+        assert_eq!(model.set_hyperparameters(tiny), refused);
         model.refit().expect("can be fitted");
     }
 }

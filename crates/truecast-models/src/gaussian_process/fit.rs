@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::minimise::{Tolerance, minimise};
 
 /// A gradient of the log evidence of 1e-5 per unit of a log-parameter moves nothing that a forecast would show.
-const TOLERANCE: Tolerance = Tolerance { gradient: 1e-5, decrease: 1e-12, most_steps: 0 };
+const TOLERANCE: Tolerance = Tolerance { gradient: 1e-5, decrease: 1e-10, most_steps: 0 };
 
 /// The hyperparameters of largest evidence that were found.
 pub(super) fn maximise(
@@ -136,7 +136,7 @@ impl Space {
     ) -> Result<(f64, Vec<f64>)> {
         let at = self.hyperparameters(point)?;
         let posterior = Posterior::new(parameters.kernel, &at, rows, parameters.mean.fixed())?;
-        let mut gradient = posterior.log_evidence_gradient(parameters.kernel, &at, rows);
+        let mut gradient = posterior.log_evidence_gradient(parameters.kernel, &at);
         gradient.truncate(self.bounds.len());
         gradient.iter_mut().for_each(|g| *g = -*g);
         let value = -posterior.log_evidence(rows);

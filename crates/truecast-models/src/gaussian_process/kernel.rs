@@ -87,15 +87,15 @@ impl Hyperparameters {
         self.length_scales[if self.length_scales.len() == 1 { 0 } else { k }]
     }
 
-    /// r² between two rows.
-    pub(super) fn square_distance(&self, left: &[f64], right: &[f64]) -> f64 {
-        let mut sum = 0.0;
-        for (k, (a, b)) in left.iter().zip(right).enumerate() {
-            let gap = (a - b) / self.length(k);
-            sum += gap * gap;
-        }
-        sum
+    /// A row in length scales, so that r² is the squared distance between two of them.
+    pub(super) fn scaled(&self, row: &[f64], out: &mut Vec<f64>) {
+        out.extend(row.iter().enumerate().map(|(k, x)| x / self.length(k)));
     }
+}
+
+/// r² between two rows in length scales.
+pub(super) fn square_distance(left: &[f64], right: &[f64]) -> f64 {
+    left.iter().zip(right).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
 #[derive(Serialize, Deserialize)]

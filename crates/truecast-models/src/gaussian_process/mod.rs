@@ -114,7 +114,7 @@ impl GaussianProcess {
     /// The forecast of an outcome at `x`, noise included. Refused before there are hyperparameters.
     pub fn predict(&self, x: &[f64]) -> Result<Gaussian> {
         let State { hyperparameters, posterior, .. } = self.state(x)?;
-        let (mean, variance) = posterior.latent(self.parameters.kernel(), hyperparameters, self.rows(), x);
+        let (mean, variance) = posterior.latent(self.parameters.kernel(), hyperparameters, x);
         let std = (variance + hyperparameters.noise_variance()).sqrt();
         Ok(Gaussian::new(
             error::computed("the mean", mean)?,
@@ -125,7 +125,13 @@ impl GaussianProcess {
     /// The function at `x`, without noise: mean, standard deviation, and their gradients in `x`.
     pub fn latent(&self, x: &[f64]) -> Result<Latent> {
         let State { hyperparameters, posterior, .. } = self.state(x)?;
-        Ok(posterior.latent_gradient(self.parameters.kernel(), hyperparameters, self.rows(), x))
+        let latent = posterior.latent_gradient(self.parameters.kernel(), hyperparameters, x);
+        let numbers =
+            latent.mean_gradient.iter().chain(&latent.std_gradient).chain([&latent.mean, &latent.std]);
+        numbers
+            .copied()
+            .try_for_each(|number| error::computed("the function or its gradient", number).map(|_| ()))?;
+        Ok(latent)
     }
 
     /// The forecast of each outcome so far by all the others, at the hyperparameters and the mean in use.
@@ -141,7 +147,7 @@ impl GaussianProcess {
     /// Gradient of the log evidence in (ln signal variance, ln length scales…, ln noise variance).
     pub fn log_evidence_gradient(&self) -> Result<Vec<f64>> {
         let State { hyperparameters, posterior, .. } = self.fitted()?;
-        Ok(posterior.log_evidence_gradient(self.parameters.kernel(), hyperparameters, self.rows()))
+        Ok(posterior.log_evidence_gradient(self.parameters.kernel(), hyperparameters))
     }
 
     /// Takes in an outcome, and refits when `refit_every` says so: after the second outcome, and after each so many.

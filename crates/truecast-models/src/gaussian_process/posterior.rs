@@ -18,7 +18,7 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use truecast::Gaussian;
 
-use super::kernel::{Hyperparameters, Kernel};
+use super::kernel::{Hyperparameters, Kernel, square_distance};
 use crate::error::{self, Error, Result};
 
 /// Rows of inputs, one after the other, and their outcomes.
@@ -38,12 +38,11 @@ impl<'a> Rows<'a> {
         &self.inputs[i * self.width..(i + 1) * self.width]
     }
 
-    pub(super) fn first(&self, count: usize) -> Rows<'a> {
-        Rows {
-            width: self.width,
-            inputs: &self.inputs[..count * self.width],
-            outcomes: &self.outcomes[..count],
-        }
+    /// All inputs in length scales.
+    fn scaled(&self, at: &Hyperparameters) -> Vec<f64> {
+        let mut out = Vec::with_capacity(self.inputs.len());
+        self.inputs.chunks(self.width).for_each(|row| at.scaled(row, &mut out));
+        out
     }
 }
 
@@ -55,6 +54,8 @@ const HALF_LN_TAU: f64 = 0.918_938_533_204_672_8;
 
 #[derive(Debug, Clone)]
 pub(super) struct Posterior {
+    /// The rows' inputs in length scales.
+    scaled: Vec<f64>,
     factor: Cholesky<f64, Dyn>,
     jitter: f64,
     mean: f64,
@@ -95,12 +96,15 @@ impl Posterior {
             return Err(Error::NotEnoughOutcomes { least: 1, found: 0 });
         }
         let (v, noise) = (at.signal_variance(), at.noise_variance());
+        let scaled = rows.scaled(at);
+        scaled.iter().try_for_each(|&x| error::computed("an input in length scales", x).map(|_| ()))?;
+        let row = |i: usize| &scaled[i * rows.width..(i + 1) * rows.width];
         let mut matrix = DMatrix::zeros(n, n);
         let mut closest = f64::INFINITY;
         for j in 0..n {
             matrix[(j, j)] = v + noise;
             for i in j + 1..n {
-                let square = at.square_distance(rows.row(i), rows.row(j));
+                let square = square_distance(row(i), row(j));
                 closest = closest.min(square);
                 let (left, right) = (rows.outcomes[j], rows.outcomes[i]);
                 if square == 0.0 && noise == 0.0 && left != right {
@@ -113,7 +117,8 @@ impl Posterior {
         loop {
             // Only the lower triangle is read.
             if let Some(factor) = Cholesky::new(matrix.clone()).filter(|factor| is_known(factor, v + noise)) {
-                let mut posterior = Posterior { factor, jitter, mean: 0.0, weights: DVector::zeros(n) };
+                let mut posterior =
+                    Posterior { scaled, factor, jitter, mean: 0.0, weights: DVector::zeros(n) };
                 posterior.solve(rows, fixed_mean)?;
                 return Ok(posterior);
             }
@@ -139,7 +144,9 @@ impl Posterior {
     ) -> Result<Option<Self>> {
         let n = rows.count() - 1;
         let diagonal = at.signal_variance() + at.noise_variance() + self.jitter;
-        let mut column = self.covariances(kernel, at, rows.first(n), rows.row(n));
+        let mut scaled = self.scaled.clone();
+        at.scaled(rows.row(n), &mut scaled);
+        let mut column = self.covariances(kernel, at, &scaled[n * rows.width..]);
         self.factor.l_dirty().solve_lower_triangular_mut(&mut column);
         let left = diagonal - column.norm_squared();
         // With a jitter the new row may not need it, or may contradict another: looked at from the start.
@@ -152,8 +159,8 @@ impl Posterior {
         }
         l[(n, n)] = left.sqrt();
         let factor = Cholesky::pack_dirty(l);
-        let mut posterior =
-            Posterior { factor, jitter: self.jitter, mean: 0.0, weights: DVector::zeros(n + 1) };
+        let weights = DVector::zeros(n + 1);
+        let mut posterior = Posterior { scaled, factor, jitter: self.jitter, mean: 0.0, weights };
         posterior.solve(rows, fixed_mean)?;
         Ok(Some(posterior))
     }
@@ -177,20 +184,18 @@ impl Posterior {
         self.jitter
     }
 
-    fn covariances(&self, kernel: Kernel, at: &Hyperparameters, rows: Rows<'_>, x: &[f64]) -> DVector<f64> {
+    /// Covariances of the rows with a point in length scales.
+    fn covariances(&self, kernel: Kernel, at: &Hyperparameters, point: &[f64]) -> DVector<f64> {
         let v = at.signal_variance();
-        DVector::from_fn(rows.count(), |i, _| v * kernel.shape(at.square_distance(rows.row(i), x)).0)
+        let covariance = |row| v * kernel.shape(square_distance(row, point)).0;
+        DVector::from_iterator(self.weights.len(), self.scaled.chunks(point.len()).map(covariance))
     }
 
     /// Mean and variance of the function at `x`; the variance is at least ε v.
-    pub(super) fn latent(
-        &self,
-        kernel: Kernel,
-        at: &Hyperparameters,
-        rows: Rows<'_>,
-        x: &[f64],
-    ) -> (f64, f64) {
-        let mut k = self.covariances(kernel, at, rows, x);
+    pub(super) fn latent(&self, kernel: Kernel, at: &Hyperparameters, x: &[f64]) -> (f64, f64) {
+        let mut point = Vec::with_capacity(x.len());
+        at.scaled(x, &mut point);
+        let mut k = self.covariances(kernel, at, &point);
         let mean = self.mean + k.dot(&self.weights);
         self.factor.l_dirty().solve_lower_triangular_mut(&mut k);
         let v = at.signal_variance();
@@ -198,32 +203,39 @@ impl Posterior {
     }
 
     /// [`latent`](Self::latent) with gradients in `x`.
-    pub(super) fn latent_gradient(
-        &self,
-        kernel: Kernel,
-        at: &Hyperparameters,
-        rows: Rows<'_>,
-        x: &[f64],
-    ) -> Latent {
-        let (mean, variance) = self.latent(kernel, at, rows, x);
+    pub(super) fn latent_gradient(&self, kernel: Kernel, at: &Hyperparameters, x: &[f64]) -> Latent {
+        let (mean, variance) = self.latent(kernel, at, x);
         let std = variance.sqrt();
-        let solved = self.factor.solve(&self.covariances(kernel, at, rows, x));
+        let mut point = Vec::with_capacity(x.len());
+        at.scaled(x, &mut point);
+        let solved = self.factor.solve(&self.covariances(kernel, at, &point));
         let (mut mean_gradient, mut std_gradient) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-        for i in 0..rows.count() {
-            let row = rows.row(i);
-            let slope = 2.0 * at.signal_variance() * kernel.shape(at.square_distance(row, x)).1;
+        for (i, row) in self.scaled.chunks(x.len()).enumerate() {
+            let slope = 2.0 * at.signal_variance() * kernel.shape(square_distance(row, &point)).1;
             if slope == 0.0 {
                 // Out of reach; its distance may leave the range of f64.
                 continue;
             }
             for k in 0..x.len() {
-                let length = at.length(k);
-                let part = slope * ((x[k] - row[k]) / length) / length;
+                let part = slope * (point[k] - row[k]) / at.length(k);
                 mean_gradient[k] += part * self.weights[i];
                 std_gradient[k] -= part * solved[i] / std;
             }
         }
         Latent { mean, std, mean_gradient, std_gradient }
+    }
+
+    /// K⁻¹ = L⁻ᵀ L⁻¹, as a product, which is several times as fast as solving for each column.
+    fn inverse(&self) -> DMatrix<f64> {
+        let n = self.weights.len();
+        let mut root = DMatrix::identity(n, n);
+        let l = self.factor.l_dirty();
+        for j in 0..n {
+            // Column j of L⁻¹ is zero above j.
+            let mut column = root.view_mut((j, j), (n - j, 1));
+            l.view((j, j), (n - j, n - j)).solve_lower_triangular_mut(&mut column);
+        }
+        root.tr_mul(&root)
     }
 
     /// ln p(y).
@@ -237,15 +249,12 @@ impl Posterior {
     }
 
     /// Gradient of ln p(y) in (ln v, ln ℓ…, ln noise).
-    pub(super) fn log_evidence_gradient(
-        &self,
-        kernel: Kernel,
-        at: &Hyperparameters,
-        rows: Rows<'_>,
-    ) -> Vec<f64> {
-        let n = rows.count();
+    pub(super) fn log_evidence_gradient(&self, kernel: Kernel, at: &Hyperparameters) -> Vec<f64> {
+        let n = self.weights.len();
+        let width = self.scaled.len() / n;
+        let row = |i: usize| &self.scaled[i * width..(i + 1) * width];
         let v = at.signal_variance();
-        let inverse = self.factor.inverse();
+        let inverse = self.inverse();
         let lengths = at.length_scales().len();
         let mut gradient = vec![0.0; lengths + 2];
         for j in 0..n {
@@ -253,8 +262,8 @@ impl Posterior {
             gradient[0] += 0.5 * own * v;
             gradient[lengths + 1] += 0.5 * own * at.noise_variance();
             for i in j + 1..n {
-                let (left, right) = (rows.row(i), rows.row(j));
-                let square = at.square_distance(left, right);
+                let (left, right) = (row(i), row(j));
+                let square = square_distance(left, right);
                 let (g, slope) = kernel.shape(square);
                 // Each pair stands for two entries, so that the ½ is gone.
                 let pair = v * (self.weights[i] * self.weights[j] - inverse[(i, j)]);
@@ -263,9 +272,8 @@ impl Posterior {
                 if lengths == 1 {
                     gradient[1] += bend * square;
                 } else {
-                    for k in 0..lengths {
-                        let gap = (left[k] - right[k]) / at.length(k);
-                        gradient[1 + k] += bend * gap * gap;
+                    for (entry, (a, b)) in gradient[1..].iter_mut().zip(left.iter().zip(right)) {
+                        *entry += bend * ((a - b) * (a - b));
                     }
                 }
             }
@@ -275,7 +283,7 @@ impl Posterior {
 
     /// The forecast of each outcome by all the others, at the same hyperparameters and mean.
     pub(super) fn leave_one_out(&self, rows: Rows<'_>) -> Result<Vec<Gaussian>> {
-        let inverse = self.factor.inverse();
+        let inverse = self.inverse();
         (0..rows.count())
             .map(|i| {
                 let variance = 1.0 / inverse[(i, i)];
