@@ -22,12 +22,12 @@ bench: toolchain ## ns, instructions and flatness of one step, beside a scalar l
 	cargo run --release -p truecast-bench -- instructions
 
 golden: .venv ## make the golden values again from their independent implementations (minutes)
-	set -e; for script in crates/truecast/tests/golden/*.py; do \
+	set -e; for script in crates/*/tests/golden/*.py; do \
 	  case $$script in */ledger.py) continue;; esac; .venv/bin/python $$script; done
 
 .venv:
 	python3 -m venv .venv
-	.venv/bin/pip install --quiet numpy scipy mpmath scoringrules
+	.venv/bin/pip install --quiet numpy scipy mpmath scoringrules scikit-learn
 
 .PHONY: toolchain
 toolchain:

@@ -4,6 +4,7 @@
 //! cargo run --release -p truecast-bench -- step            ns per step, best of many short batches, all in one run
 //! cargo run --release -p truecast-bench -- horizon         ns per step after 10³ … 10⁷ steps, and bytes per stream
 //! cargo run --release -p truecast-bench -- instructions    instructions per step, counted by valgrind
+//! cargo run --release -p truecast-bench -- models [CSV]    the base forecasters: streams and single fits
 //! ```
 //!
 //! Machines are noisy: contestants take turns in short batches and the best batch counts, so that ratios mean something even where
@@ -16,6 +17,7 @@
     reason = "a benchmark prints, and its inputs are its own"
 )]
 
+mod models;
 mod scalar;
 
 use std::hint::black_box;
@@ -39,8 +41,10 @@ fn main() {
         [] | ["step"] => step(),
         ["horizon"] => horizon(),
         ["instructions"] => instructions(),
+        ["models"] => models::run(None),
+        ["models", file] => models::run(Some(file)),
         ["run", name, steps] => run(name, steps.parse().unwrap()),
-        _ => println!("usage: truecast-bench [step | horizon | instructions]"),
+        _ => println!("usage: truecast-bench [step | horizon | instructions | models [CSV]]"),
     }
 }
 

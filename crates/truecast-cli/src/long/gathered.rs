@@ -94,8 +94,8 @@ impl Gathering {
         &mut self,
         task: Vec<u8>,
         part: (Part, f64, Cell),
-        begin: impl FnOnce() -> Result<Gathered, RowError>,
-    ) -> Result<(), RowError> {
+        begin: impl FnOnce() -> Result<Gathered, Box<RowError>>,
+    ) -> Result<(), Box<RowError>> {
         let at = match self.index.get(&task) {
             Some(&at) => at,
             None => {

@@ -14,7 +14,7 @@ pub(super) fn gather(
     table: &mut LongTable,
     layout: &Layout,
     outcomes: Option<&OutcomeFile>,
-) -> Result<Vec<RowError>> {
+) -> Result<Vec<Box<RowError>>> {
     let Form::Hubverse { output_type, output_type_id, value } = layout.form else { return Ok(Vec::new()) };
     // What tells forecasts apart: the series, and the times.
     let task: Vec<usize> =
@@ -74,7 +74,7 @@ pub(super) fn gather(
 }
 
 /// What a row's value is; `None` for types that pass through.
-fn part(table: &LongTable, kind: Cell, id: Cell) -> Result<Option<Part>, RowError> {
+fn part(table: &LongTable, kind: Cell, id: Cell) -> Result<Option<Part>, Box<RowError>> {
     Ok(match table.text(kind).as_str() {
         "quantile" => {
             let probability = table.number(id)?;
@@ -90,7 +90,7 @@ fn part(table: &LongTable, kind: Cell, id: Cell) -> Result<Option<Part>, RowErro
     })
 }
 
-fn outcome(table: &LongTable, cell: Cell) -> Result<Option<f64>, RowError> {
+fn outcome(table: &LongTable, cell: Cell) -> Result<Option<f64>, Box<RowError>> {
     match table.batches[cell.batch].columns[cell.column].number(cell.row) {
         Ok(Some(value)) if !value.is_finite() => Err(table.cell_error(cell, "must be finite")),
         Ok(value) => Ok(value),
@@ -98,7 +98,7 @@ fn outcome(table: &LongTable, cell: Cell) -> Result<Option<f64>, RowError> {
     }
 }
 
-fn time(table: &LongTable, cell: Cell) -> Result<f64, RowError> {
+fn time(table: &LongTable, cell: Cell) -> Result<f64, Box<RowError>> {
     let column = &table.batches[cell.batch].columns[cell.column];
     if let Ok(Some(number)) = column.number(cell.row) {
         return Ok(number);

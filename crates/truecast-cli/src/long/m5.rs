@@ -21,7 +21,7 @@ pub(super) fn gather(
     table: &mut LongTable,
     layout: &Layout,
     outcomes: Option<&OutcomeFile>,
-) -> Result<Vec<RowError>> {
+) -> Result<Vec<Box<RowError>>> {
     let Form::M5 { id, days } = &layout.form else { return Ok(Vec::new()) };
     let outcomes = outcomes.map(|file| Actuals::new(file, days.len())).transpose()?;
     let (mut gathering, mut refused) = (Gathering::default(), Vec::new());
@@ -61,7 +61,7 @@ pub(super) fn gather(
 }
 
 /// Series, probability and phase of an `id`.
-fn parse(table: &LongTable, id: Cell) -> Result<(String, f64, usize), RowError> {
+fn parse(table: &LongTable, id: Cell) -> Result<(String, f64, usize), Box<RowError>> {
     let rule =
         "must be a series, a probability and validation or evaluation, such as Total_X_0.250_validation";
     let refused = || table.cell_error(id, rule);

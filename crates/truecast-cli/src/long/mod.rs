@@ -55,7 +55,7 @@ pub(crate) fn read(
         Form::Hubverse { .. } => hubverse::gather(&mut table, layout, outcomes.as_ref())?,
         _ => m5::gather(&mut table, layout, outcomes.as_ref())?,
     };
-    refusals.take(refused, Vec::new())?;
+    refusals.take(refused.into_iter().map(|error| *error).collect(), Vec::new())?;
     // Stable: forecasts made at the same time keep the order of the file.
     table.forecasts.sort_by(|a, b| a.now.unwrap_or(0.0).total_cmp(&b.now.unwrap_or(0.0)));
     Ok(table)
@@ -145,19 +145,19 @@ impl Rows for LongTable {
 
 impl LongTable {
     /// What is wrong with one cell.
-    fn cell_error(&self, cell: Cell, rule: &str) -> RowError {
-        RowError {
+    fn cell_error(&self, cell: Cell, rule: &str) -> Box<RowError> {
+        Box::new(RowError {
             file: self.file.clone(),
             line: self.batches[cell.batch].lines[cell.row],
             column: Some(self.names[cell.column].clone()),
             value: Some(self.text(cell)),
             rule: rule.to_owned(),
             hint: String::new(),
-        }
+        })
     }
 
     /// The finite number that a cell must hold.
-    fn number(&self, cell: Cell) -> Result<f64, RowError> {
+    fn number(&self, cell: Cell) -> Result<f64, Box<RowError>> {
         match self.batches[cell.batch].columns[cell.column].number(cell.row) {
             Ok(Some(value)) if value.is_finite() => Ok(value),
             Ok(Some(_)) => Err(self.cell_error(cell, "must be finite")),
