@@ -11,7 +11,7 @@ use crate::flags::MethodFlags;
 use crate::game;
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::simulate::{opponents, unknown};
+use crate::simulate::opponents;
 use crate::terminal::print;
 
 /// Play an adaptive adversary against a method, and print the certificate
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if settings.groups > 0 {
         return Err(Failure::usage("the adversary's forecasts belong to no group", "leave --ledger out"));
     }
-    let opponent: Opponent = args.adversary.parse().map_err(unknown)?;
+    let opponent: Opponent = args.adversary.parse()?;
     let mut board = Scoreboard::default();
     let progress = Progress::over_steps(args.steps, args.quiet);
     let end = game::play(settings.build(b"")?, opponent, args.steps, settings.seed, |step, round| {

@@ -81,3 +81,9 @@ impl From<truecast::Error> for Failure {
         truecast_fleet::Error::from(error).into()
     }
 }
+
+impl From<truecast_streams::UnknownName> for Failure {
+    fn from(error: truecast_streams::UnknownName) -> Self {
+        Failure::usage(error.to_string(), "")
+    }
+}

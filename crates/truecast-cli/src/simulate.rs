@@ -107,12 +107,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let progress = Progress::over_steps(args.steps, args.output.is_none());
     let mut table = Table { destination: Some(destination), columns: Default::default(), progress };
     if args.scenario == "adversary" {
-        let opponent: Opponent = args.adversary.parse().map_err(unknown)?;
+        let opponent: Opponent = args.adversary.parse()?;
         game::play(args.against.build(args.seed)?, opponent, args.steps, args.seed, |step, round| {
             table.push([step as f64, round.outcome, round.base.mean(), round.base.std()])
         })?;
     } else {
-        let scenario: Scenario = args.scenario.parse().map_err(unknown)?;
+        let scenario: Scenario = args.scenario.parse()?;
         for (step, row) in scenario.steps(args.steps as usize, args.seed).enumerate() {
             table.push([step as f64, row.outcome, row.mean(), row.std()])?;
         }
@@ -125,9 +125,4 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         file.commit()?;
     }
     Ok(())
-}
-
-/// A name that the parser let through and the crate of streams does not know.
-pub(crate) fn unknown(error: truecast_streams::UnknownName) -> crate::failure::Failure {
-    crate::failure::Failure::usage(error.to_string(), "")
 }

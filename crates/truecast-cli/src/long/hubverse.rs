@@ -14,7 +14,7 @@ pub(super) fn gather(
     table: &mut LongTable,
     layout: &Layout,
     outcomes: Option<&OutcomeFile>,
-) -> Result<Vec<Box<RowError>>> {
+) -> Result<Vec<RowError>> {
     let Form::Hubverse { output_type, output_type_id, value } = layout.form else { return Ok(Vec::new()) };
     // What tells forecasts apart: the series, and the times.
     let task: Vec<usize> =
@@ -66,7 +66,7 @@ pub(super) fn gather(
                 let number = table.number(cell(value))?;
                 gathering.add(joined(&task), (part, number, cell(value)), begin)
             });
-            refused.extend(added.err());
+            refused.extend(added.err().map(|error| *error));
         }
     }
     table.forecasts = gathering.forecasts;

@@ -21,7 +21,7 @@ pub(super) fn gather(
     table: &mut LongTable,
     layout: &Layout,
     outcomes: Option<&OutcomeFile>,
-) -> Result<Vec<Box<RowError>>> {
+) -> Result<Vec<RowError>> {
     let Form::M5 { id, days } = &layout.form else { return Ok(Vec::new()) };
     let outcomes = outcomes.map(|file| Actuals::new(file, days.len())).transpose()?;
     let (mut gathering, mut refused) = (Gathering::default(), Vec::new());
@@ -30,7 +30,7 @@ pub(super) fn gather(
             let (series, probability, phase) = match parse(table, Cell { batch, row, column: *id }) {
                 Ok(parsed) => parsed,
                 Err(error) => {
-                    refused.push(error);
+                    refused.push(*error);
                     continue;
                 }
             };
@@ -52,7 +52,7 @@ pub(super) fn gather(
                 let added = table
                     .number(cell)
                     .and_then(|value| gathering.add(task, (Part::Quantile(probability), value, cell), begin));
-                refused.extend(added.err());
+                refused.extend(added.err().map(|error| *error));
             }
         }
     }

@@ -55,7 +55,7 @@ pub(crate) fn read(
         Form::Hubverse { .. } => hubverse::gather(&mut table, layout, outcomes.as_ref())?,
         _ => m5::gather(&mut table, layout, outcomes.as_ref())?,
     };
-    refusals.take(refused.into_iter().map(|error| *error).collect(), Vec::new())?;
+    refusals.take(refused, Vec::new())?;
     // Stable: forecasts made at the same time keep the order of the file.
     table.forecasts.sort_by(|a, b| a.now.unwrap_or(0.0).total_cmp(&b.now.unwrap_or(0.0)));
     Ok(table)
