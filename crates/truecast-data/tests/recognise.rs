@@ -1,5 +1,7 @@
 //! Columns are recognised by their names, and a file that can be read in two ways is refused with both.
 
+#![allow(clippy::unwrap_used)]
+
 use truecast_data::recognise::{Form, FormKind, Wishes, recognise};
 
 fn names(header: &str) -> Vec<String> {
