@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     let mut recorder = Recorder::new(true);
     recorder.record(rows.len(), &answers.scores)?;
-    let report = recorder.report(&fleet, "the built-in stream `demo`", 0, false)?;
+    let report = recorder.report(&fleet, "the built-in stream demo", 0, false)?;
     NewFile::write(&args.report, report.to_html().as_bytes())?;
     let tally = fleet.tally();
     let (raw, calibrated) = (percent(tally.raw, tally.outcomes), percent(tally.calibrated, tally.outcomes));

@@ -89,8 +89,14 @@ impl Prepared {
     pub(crate) fn push(&self, calibrated: &dyn Forecast, members: &[f64], out: &mut Vec<f64>) {
         match &self.answer {
             Answer::Nothing => {}
-            Answer::MeanStd => out.extend([calibrated.mean(), calibrated.variance().sqrt()]),
-            Answer::MeanVariance => out.extend([calibrated.mean(), calibrated.variance()]),
+            Answer::MeanStd => {
+                let moments = calibrated.moments();
+                out.extend([moments.mean, moments.std()]);
+            }
+            Answer::MeanVariance => {
+                let moments = calibrated.moments();
+                out.extend([moments.mean, moments.variance]);
+            }
             Answer::MeanQuantiles(_) => {
                 out.push(calibrated.mean());
                 out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z)));
