@@ -13,13 +13,14 @@ lint: toolchain ## formatting and lints, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
-demo: toolchain ## recalibrate three built-in streams
-	cargo run --release --example 01_recalibrate_stream
+demo: toolchain ## calibrate a built-in stream: a table, and charts in report.html
+	cargo run --release --bin truecast -- demo
 
-bench: toolchain ## ns, instructions and flatness of one step, beside a scalar loop
+bench: toolchain ## one step beside a scalar loop, and a file of ten million rows beside reading it
 	cargo run --release -p truecast-bench -- step
 	cargo run --release -p truecast-bench -- horizon
 	cargo run --release -p truecast-bench -- instructions
+	cargo build --release -p truecast-cli && cargo run --release -p truecast-bench -- file
 
 golden: .venv ## make the golden values again from their independent implementations (minutes)
 	set -e; for script in crates/*/tests/golden/*.py; do \

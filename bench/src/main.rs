@@ -5,6 +5,7 @@
 //! cargo run --release -p truecast-bench -- horizon         ns per step after 10³ … 10⁷ steps, and bytes per stream
 //! cargo run --release -p truecast-bench -- instructions    instructions per step, counted by valgrind
 //! cargo run --release -p truecast-bench -- models [CSV]    the base forecasters: streams and single fits
+//! cargo run --release -p truecast-bench -- file [ROWS]     a file through the command `truecast`, beside reading it alone
 //! ```
 //!
 //! Machines are noisy: contestants take turns in short batches and the best batch counts, so that ratios mean something even where
@@ -17,6 +18,7 @@
     reason = "a benchmark prints, and its inputs are its own"
 )]
 
+mod files;
 mod models;
 mod scalar;
 
@@ -43,8 +45,10 @@ fn main() {
         ["instructions"] => instructions(),
         ["models"] => models::run(None),
         ["models", file] => models::run(Some(file)),
+        ["file"] => files::run(10_000_000),
+        ["file", rows] => files::run(rows.parse().unwrap()),
         ["run", name, steps] => run(name, steps.parse().unwrap()),
-        _ => println!("usage: truecast-bench [step | horizon | instructions | models [CSV]]"),
+        _ => println!("usage: truecast-bench [step | horizon | instructions | models [CSV] | file [ROWS]]"),
     }
 }
 

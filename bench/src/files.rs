@@ -1,0 +1,122 @@
+//! A file of many rows through the real command, beside reading it alone.
+//!
+//! Reading alone is what any program must do: split the rows into cells and turn outcome, mean and standard deviation into numbers, on one
+//! core. The command does that and calibrates and writes, on all cores. Both take turns on the same file; times are of the clock.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use truecast_data::open;
+use truecast_streams::Scenario;
+
+/// Series in the file, whose rows take turns.
+const SERIES: usize = 100;
+const TURNS: usize = 3;
+
+pub(crate) fn run(rows: usize) {
+    let binary = std::env::current_exe().unwrap().with_file_name("truecast");
+    if !binary.exists() {
+        println!("{} is missing; build it first: cargo build --release -p truecast-cli", binary.display());
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("truecast-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let input = folder.join("forecasts.csv");
+    write(&input, rows);
+    let megabytes = std::fs::metadata(&input).unwrap().len() as f64 / 1e6;
+    println!("{rows} rows in {SERIES} series, {megabytes:.0} MB, best of {TURNS} turns\n");
+    let jobs: [(&str, &[&str]); 4] = [
+        ("calibrate, mean and std", &[]),
+        ("calibrate --intervals 80", &["--intervals", "80"]),
+        ("calibrate --preset paper --intervals 80", &["--preset", "paper", "--intervals", "80"]),
+        ("calibrate --summary --report", &["--summary", "s.json", "--report", "r.html"]),
+    ];
+    let mut reading = Duration::MAX;
+    let mut best = vec![(Duration::MAX, 0u64); jobs.len()];
+    for _ in 0..TURNS {
+        reading = reading.min(read(&input, rows));
+        for ((_, flags), best) in jobs.iter().zip(&mut best) {
+            let (time, memory) = calibrate(&binary, &folder, flags);
+            *best = (best.0.min(time), best.1.max(memory));
+        }
+    }
+    let per_second = |time: Duration| rows as f64 / time.as_secs_f64() / 1e6;
+    println!("| what | seconds | million rows/s | of reading | peak memory |");
+    println!("|---|---|---|---|---|");
+    println!("| reading alone | {:.2} | {:.2} | 1.00 | |", reading.as_secs_f64(), per_second(reading));
+    for ((name, _), (time, memory)) in jobs.iter().zip(&best) {
+        let ratio = time.as_secs_f64() / reading.as_secs_f64();
+        let seconds = time.as_secs_f64();
+        println!("| {name} | {seconds:.2} | {:.2} | {ratio:.2} | {} MB |", per_second(*time), memory / 1024);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Columns as people have them: series, a timestamp, the outcome, mean and standard deviation.
+fn write(path: &Path, rows: usize) {
+    let mut output = BufWriter::with_capacity(1 << 20, File::create(path).unwrap());
+    writeln!(output, "unique_id,ds,y,mean,std").unwrap();
+    for (t, step) in Scenario::Volatility.steps(rows, 1).enumerate() {
+        let (series, hour) = (t % SERIES, t / SERIES);
+        let (day, hour) = (hour / 24, hour % 24);
+        writeln!(
+            output,
+            "series-{series:03},{:04}-{:02}-{:02}T{hour:02}:00:00,{},{},{}",
+            2000 + day / 336,
+            day / 28 % 12 + 1,
+            day % 28 + 1,
+            step.outcome,
+            step.mean(),
+            step.std()
+        )
+        .unwrap();
+    }
+    output.flush().unwrap();
+}
+
+fn read(path: &Path, rows: usize) -> Duration {
+    let start = Instant::now();
+    let mut table = open(path, None, None).unwrap();
+    let (mut seen, mut sum) = (0, 0.0);
+    while let Some(batch) = table.reader.read(1 << 14).unwrap() {
+        for row in 0..batch.rows() {
+            for column in 2..5 {
+                sum += batch.columns[column].number(row).unwrap().unwrap();
+            }
+        }
+        seen += batch.rows();
+    }
+    assert!(seen == rows && f64::is_finite(sum));
+    start.elapsed()
+}
+
+/// Seconds of the clock, and the peak of resident memory in KB.
+fn calibrate(binary: &Path, folder: &PathBuf, flags: &[&str]) -> (Duration, u64) {
+    let start = Instant::now();
+    let mut child = Command::new(binary)
+        .current_dir(folder)
+        .args(["calibrate", "forecasts.csv", "-q", "-o", "out.csv"])
+        .args(flags)
+        .spawn()
+        .unwrap();
+    let mut memory = 0;
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        memory = memory.max(peak_memory(child.id()).unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert!(status.success());
+    (start.elapsed(), memory)
+}
+
+/// The high-water mark of a process, where the system tells.
+fn peak_memory(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
