@@ -74,7 +74,9 @@ fn table(fleet: &Fleet, series: &Series) -> Result<String> {
     let outcomes = plural(steps, "outcome", "outcomes");
     let mut text = format!("{name}method {}, {} {outcomes} learned\n", fleet.settings().method, count(steps));
     if series.waiting() > 0 {
-        let _ = writeln!(text, "{} that are not known yet wait", count(series.waiting() as u64));
+        let waiting = series.waiting() as u64;
+        let wait = plural(waiting, "outcome is", "outcomes are");
+        let _ = writeln!(text, "{} {wait} read and not due yet", count(waiting));
     }
     for (number, group) in series.groups().iter().enumerate() {
         let _ = writeln!(text, "group {number} is {group}");
