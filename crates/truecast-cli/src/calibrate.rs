@@ -71,7 +71,7 @@ pub(crate) struct Args {
     state: Option<PathBuf>,
 
     /// Outcomes become known this many rows of their series later than the next one
-    #[arg(long, value_name = "ROWS", help_heading = "Input")]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, help_heading = "Input")]
     delay: Option<u64>,
 
     /// What to do with a row that breaks a rule [default: fail]
@@ -298,10 +298,7 @@ fn continued(state: Option<&Path>, settings: Settings) -> Result<Fleet> {
         fleet.expect(&settings)?;
         Ok(fleet)
     });
-    fleet.map_err(|error| match Failure::from(error) {
-        Failure::Fleet { error, hint } => Failure::usage(format!("{file}: {error}"), hint),
-        other => other,
-    })
+    fleet.map_err(|error| Failure::of_state(&file, error))
 }
 
 pub(crate) fn no_outcome_file(outcomes: Option<&Path>) -> Result<()> {

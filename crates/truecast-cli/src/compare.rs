@@ -38,7 +38,7 @@ pub(crate) struct Args {
     preset: Option<Preset>,
 
     /// Outcomes become known this many rows of their series later than the next one
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
     delay: Option<u64>,
 
     /// Key of all random draws

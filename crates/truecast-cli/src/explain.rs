@@ -33,7 +33,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let file = args.state.display().to_string();
     let bytes = std::fs::read(&args.state).map_err(|source| DataError::Io { file: file.clone(), source })?;
-    let fleet = Fleet::from_bytes(&bytes).map_err(|error| Failure::usage(format!("{file}: {error}"), ""))?;
+    let fleet = Fleet::from_bytes(&bytes).map_err(|error| Failure::of_state(&file, error))?;
     let series = choose(&fleet, args.key.as_deref(), &file)?;
     print(&table(&fleet, series)?)
 }

@@ -43,7 +43,11 @@ impl WideRows<'_> {
             Ok(None) => Ok(None),
             Err(_) => {
                 let comma = self.batch.columns[column].text(row).contains(&b',');
-                let hint = if comma { "numbers are written with a point: 1.5" } else { "" };
+                let hint = if comma {
+                    "numbers are written with a point: 1.5"
+                } else {
+                    "a missing outcome is an empty cell or NA; --on-error skip leaves such rows out"
+                };
                 Err(self.cell_error(row, column, "must be a number", hint))
             }
         }

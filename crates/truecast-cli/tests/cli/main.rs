@@ -6,3 +6,5 @@ mod harness;
 mod reference;
 
 mod commands;
+mod forms;
+mod late;

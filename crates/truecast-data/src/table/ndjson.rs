@@ -88,7 +88,9 @@ impl NdjsonReader {
                     broken.push(RowError {
                         file: self.file.clone(),
                         line: self.line,
-                        rule: format!("not a JSON object: {error}"),
+                        // The parser counts lines of its own, and only ever sees one.
+                        rule: format!("not a JSON object: {error}")
+                            .replace(" at line 1 column ", " at character "),
                         hint: "each line holds one object, such as {\"y\": 1.5, \"mean\": 1.2, \"std\": 0.4}"
                             .into(),
                         ..RowError::default()
