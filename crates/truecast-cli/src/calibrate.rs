@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use truecast_data::recognise::{Layout, recognise};
+use truecast_data::table::{Batch, Column, Text};
 use truecast_data::{Error as DataError, Format, NewFile, open};
 use truecast_fleet::{Ask, Fleet, Lateness, Settings};
 
@@ -70,7 +71,7 @@ pub(crate) struct Args {
     state: Option<PathBuf>,
 
     /// Outcomes become known this many rows of their series later than the next one
-    #[arg(long, value_name = "ROWS", help_heading = "Input")]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, help_heading = "Input")]
     delay: Option<u64>,
 
     /// What to do with a row that breaks a rule [default: fail]
@@ -104,7 +105,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if !args.quiet {
         say!("{}: {layout}", opened.reader.file());
     }
-    let settings = args.method.settings(&config, lateness(args, &config, &layout)?)?;
+    let lateness = lateness(args.delay.or(config.delay), &layout)?;
+    let settings = args.method.settings(&config, lateness)?;
     let groups = group_columns(args, &config, &layout, opened.reader.file())?;
     let mut fleet = continued(args.state.as_deref(), settings)?;
     let from_config = |list: &Option<Vec<f64>>| list.clone();
@@ -131,12 +133,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut recorder = Recorder::new(args.report.is_some());
     let mut refusals = Refusals::new(args.on_error.or(config.on_error).unwrap_or(OnError::Fail), args.quiet);
     let file = opened.reader.file().to_owned();
+    let files = Files::create(args)?;
     let mut destination = Destination::open(args.output.as_deref(), args.output_format, &opened)?;
+    let mut written = false;
     if layout.form.is_long() {
         let outcomes = args.input.outcomes.as_deref();
         let table = long::read(opened, &layout, outcomes, &mut refusals, args.quiet)?;
-        let sheets = long::calibrate(table, &mut fleet, &ask, &mut recorder, &mut refusals)?;
+        let sheets = long::calibrate(table, &layout, &mut fleet, &ask, &mut recorder, &mut refusals)?;
         for sheet in sheets {
+            written = true;
             destination = destination.write(sheet)?;
         }
     } else {
@@ -144,6 +149,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let times = fleet.settings().lateness == Lateness::Times;
         let mut batches = Batches::new(opened, args.quiet);
         while let Some((mut batch, names)) = batches.next()? {
+            written = true;
             let rows = WideRows { file: &file, batch: &batch, layout: &layout, groups: &groups, times };
             let mut answers = fleet.run(&rows, &ask);
             recorder.record(batch.rows(), &answers.scores)?;
@@ -155,37 +161,69 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                 destination.write(plan.sheet(&names, batch, &answers.values, &answers.scores, &lines))?;
         }
     }
+    if !written {
+        // A table without rows still has its columns.
+        let columns = vec![Column::Text(Text::default()); layout.names.len()];
+        let none = Batch { columns, ..Batch::default() };
+        destination = destination.write(plan.sheet(&layout.names, none, &[], &[], &[]))?;
+    }
     let output = destination.finish()?;
-    finish(args, &fleet, &file, &recorder, &refusals, output)
-}
-
-/// Everything has gone well: puts the files in their places, the state last. If the machine fails in between, the old state makes
-/// the same output again.
-fn finish(
-    args: &Args,
-    fleet: &Fleet,
-    file: &str,
-    recorder: &Recorder,
-    refusals: &Refusals,
-    output: Option<NewFile>,
-) -> Result<()> {
-    if let Some(output) = output {
-        output.commit()?;
-    }
-    if let Some(path) = &args.summary {
-        summary::write(path, &summary::of(&fleet.scoreboard()?, fleet.certificate()))?;
-    }
-    if let Some(path) = &args.report {
-        let report = recorder.report(fleet, file, refusals.skipped(), false)?;
-        NewFile::write(path, report.to_html().as_bytes())?;
-    }
-    if let Some(path) = &args.state {
-        NewFile::write(path, &fleet.to_bytes()?)?;
-    }
+    files.finish(output, &fleet, &file, &recorder, &refusals)?;
     if !args.quiet {
-        tell(fleet, refusals);
+        tell(&fleet, &refusals);
     }
     Ok(())
+}
+
+/// The files beside the rows. They are begun before anything is read, so that a place that cannot be written to is told at once, and
+/// none of them appears unless all can.
+struct Files {
+    summary: Option<NewFile>,
+    report: Option<NewFile>,
+    state: Option<NewFile>,
+}
+
+impl Files {
+    fn create(args: &Args) -> Result<Self> {
+        let named = [&args.output, &args.summary, &args.report, &args.state];
+        for (k, path) in named.iter().enumerate() {
+            if path.is_some() && named[..k].contains(path) {
+                let name = path.as_deref().unwrap_or(Path::new("")).display();
+                return Err(Failure::usage(format!("{name}: two outputs would be written here"), ""));
+            }
+        }
+        let create = |path: &Option<PathBuf>| path.as_deref().map(NewFile::create).transpose();
+        Ok(Files {
+            summary: create(&args.summary)?,
+            report: create(&args.report)?,
+            state: create(&args.state)?,
+        })
+    }
+
+    /// Puts all files in their places, the state last: if the machine fails in between, the old state makes the same output again.
+    fn finish(
+        self,
+        output: Option<NewFile>,
+        fleet: &Fleet,
+        file: &str,
+        recorder: &Recorder,
+        refusals: &Refusals,
+    ) -> Result<()> {
+        if let Some(place) = &self.summary {
+            place.fill(&summary::json(&summary::of(&fleet.scoreboard()?, fleet.certificate()))?)?;
+        }
+        if let Some(place) = &self.report {
+            let report = recorder.report(fleet, file, refusals.skipped(), false)?;
+            place.fill(report.to_html().as_bytes())?;
+        }
+        if let Some(place) = &self.state {
+            place.fill(&fleet.to_bytes()?)?;
+        }
+        for place in [output, self.summary, self.report, self.state].into_iter().flatten() {
+            place.commit()?;
+        }
+        Ok(())
+    }
 }
 
 /// The run in words.
@@ -219,8 +257,8 @@ fn tell(fleet: &Fleet, refusals: &Refusals) {
 }
 
 /// When outcomes become known, from flags and columns.
-fn lateness(args: &Args, config: &Config, layout: &Layout) -> Result<Lateness> {
-    match (args.delay.or(config.delay), layout.outcome_time) {
+pub(crate) fn lateness(delay: Option<u64>, layout: &Layout) -> Result<Lateness> {
+    match (delay, layout.outcome_time) {
         (Some(_), Some(column)) if !layout.form.is_long() => {
             let problem = format!(
                 "--delay and the column {} both say when outcomes become known",
@@ -260,10 +298,7 @@ fn continued(state: Option<&Path>, settings: Settings) -> Result<Fleet> {
         fleet.expect(&settings)?;
         Ok(fleet)
     });
-    fleet.map_err(|error| match Failure::from(error) {
-        Failure::Fleet { error, hint } => Failure::usage(format!("{file}: {error}"), hint),
-        other => other,
-    })
+    fleet.map_err(|error| Failure::of_state(&file, error))
 }
 
 pub(crate) fn no_outcome_file(outcomes: Option<&Path>) -> Result<()> {

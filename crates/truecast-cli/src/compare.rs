@@ -10,7 +10,7 @@ use truecast_data::open;
 use truecast_data::recognise::recognise;
 use truecast_fleet::{Answer, Ask, Fleet, Lateness, Settings};
 
-use crate::calibrate::{no_outcome_file, use_threads};
+use crate::calibrate::{lateness, no_outcome_file, use_threads};
 use crate::config::Config;
 use crate::failure::{Failure, Result};
 use crate::flags::{ColumnFlags, InputFlags, OnError, Preset};
@@ -38,8 +38,8 @@ pub(crate) struct Args {
     preset: Option<Preset>,
 
     /// Outcomes become known this many rows of their series later than the next one
-    #[arg(long, value_name = "ROWS", default_value_t = 0)]
-    delay: u64,
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
+    delay: Option<u64>,
 
     /// Key of all random draws
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -67,7 +67,6 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     use_threads(args.threads)?;
-    no_outcome_file(args.input.outcomes.as_deref())?;
     let opened = open(&args.input.input, args.input.format, args.input.separator)?;
     let file = opened.reader.file().to_owned();
     let layout = recognise(&file, opened.reader.names(), &args.columns.wishes(&Config::default())?)?;
@@ -75,14 +74,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let problem = "methods are compared on forms with one row for each forecast";
         return Err(Failure::usage(problem, "run `truecast calibrate --summary` once for each method"));
     }
+    no_outcome_file(args.input.outcomes.as_deref())?;
     if !args.quiet {
         say!("{file}: {layout}");
     }
-    let lateness = match (args.delay, layout.outcome_time) {
-        (0, None) => Lateness::Next,
-        (0, Some(_)) => Lateness::Times,
-        (rows, _) => Lateness::Rows(rows),
-    };
+    let lateness = lateness(args.delay, &layout)?;
     let methods = if args.methods.is_empty() { Method::ALL.to_vec() } else { args.methods.clone() };
     let mut fleets = Vec::new();
     for &method in &methods {

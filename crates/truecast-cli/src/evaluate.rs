@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut refusals = Refusals::new(args.on_error, args.quiet);
     if layout.form.is_long() {
         let table = long::read(opened, &layout, args.input.outcomes.as_deref(), &mut refusals, args.quiet)?;
-        long::calibrate(table, &mut fleet, &ask, &mut recorder, &mut refusals)?;
+        long::calibrate(table, &layout, &mut fleet, &ask, &mut recorder, &mut refusals)?;
     } else {
         no_outcome_file(args.input.outcomes.as_deref())?;
         let mut batches = Batches::new(opened, args.quiet);

@@ -33,7 +33,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let file = args.state.display().to_string();
     let bytes = std::fs::read(&args.state).map_err(|source| DataError::Io { file: file.clone(), source })?;
-    let fleet = Fleet::from_bytes(&bytes).map_err(|error| Failure::usage(format!("{file}: {error}"), ""))?;
+    let fleet = Fleet::from_bytes(&bytes).map_err(|error| Failure::of_state(&file, error))?;
     let series = choose(&fleet, args.key.as_deref(), &file)?;
     print(&table(&fleet, series)?)
 }
@@ -74,7 +74,9 @@ fn table(fleet: &Fleet, series: &Series) -> Result<String> {
     let outcomes = plural(steps, "outcome", "outcomes");
     let mut text = format!("{name}method {}, {} {outcomes} learned\n", fleet.settings().method, count(steps));
     if series.waiting() > 0 {
-        let _ = writeln!(text, "{} that are not known yet wait", count(series.waiting() as u64));
+        let waiting = series.waiting() as u64;
+        let wait = plural(waiting, "outcome is", "outcomes are");
+        let _ = writeln!(text, "{} {wait} read and not due yet", count(waiting));
     }
     for (number, group) in series.groups().iter().enumerate() {
         let _ = writeln!(text, "group {number} is {group}");

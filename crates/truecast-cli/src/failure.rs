@@ -40,6 +40,14 @@ impl Failure {
         Failure::Usage { problem: problem.into(), hint: hint.into() }
     }
 
+    /// A state file was refused.
+    pub(crate) fn of_state(file: &str, error: truecast_fleet::Error) -> Self {
+        match Failure::from(error) {
+            Failure::Fleet { error, hint } => Failure::usage(format!("{file}: {error}"), hint),
+            other => other,
+        }
+    }
+
     /// 0 if nobody needs to hear of it, 1 if a check failed, 2 for bad usage or data, 130 after Ctrl-C.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
@@ -70,6 +78,9 @@ impl From<truecast_fleet::Error> for Failure {
             Error::FixedByPaper { .. } => "leave it out: the paper's algorithm has no such part",
             Error::NoTime => "name the columns with --time and --outcome-time",
             Error::Backwards { .. } => "sort the file by time",
+            Error::Core(truecast::Error::Snapshot(_)) => {
+                "a state is a file that `truecast calibrate --state` wrote; another name begins a new one"
+            }
             _ => "",
         };
         Failure::Fleet { error, hint }

@@ -62,6 +62,10 @@ impl OutcomeFile {
         })?;
         let mut outcomes = HashMap::new();
         for row in 0..self.rows() {
+            // A hub's oracle output says of every category and threshold whether it came true: those are no outcomes.
+            if matches!(self.text(row, "output_type").as_str(), "pmf" | "cdf") {
+                continue;
+            }
             let Some(outcome) = self.number(row, value)? else { continue };
             let cells: Vec<String> = columns.iter().map(|column| self.text(row, column)).collect();
             let key = cells.join("\u{1f}").into_bytes();

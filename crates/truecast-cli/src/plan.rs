@@ -16,6 +16,8 @@ const SCORES: [&str; 4] = ["pit_raw", "pit", "crps_raw", "crps"];
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OutputPlan {
     pub(crate) answer: Answer,
+    /// The input column of the outcome.
+    outcome: Option<usize>,
     /// Input columns and the numbers that take their place.
     in_place: Vec<(usize, usize)>,
     /// Input columns that are left out.
@@ -41,6 +43,7 @@ impl OutputPlan {
         }
         let mut plan = OutputPlan {
             answer: Answer::Nothing,
+            outcome: layout.outcome,
             in_place: Vec::new(),
             dropped: Vec::new(),
             appended: Vec::new(),
@@ -90,10 +93,13 @@ impl OutputPlan {
         self.appended.push((name, number));
     }
 
-    /// The name, with `_calibrated` behind it where a column that stays has it already.
-    fn free_name(&self, layout: &Layout, name: String) -> String {
-        let taken = |column: usize| !self.dropped.contains(&column) && layout.names[column] == name;
-        if (0..layout.names.len()).any(taken) { format!("{name}_calibrated") } else { name }
+    /// The name, with `_calibrated` behind it, more than once if need be, where a column that stays has it already.
+    fn free_name(&self, layout: &Layout, mut name: String) -> String {
+        let stays = |column: &usize| !self.dropped.contains(column);
+        while (0..layout.names.len()).filter(stays).any(|column| layout.names[column] == name) {
+            name.push_str("_calibrated");
+        }
+        name
     }
 
     /// True if rows must be scored for the output.
@@ -117,8 +123,11 @@ impl OutputPlan {
             if self.dropped.contains(&at) {
                 continue;
             }
-            let replaced = self.in_place.iter().find(|(column, _)| *column == at);
-            let column = replaced.map_or(SheetColumn::Cells(cells), |&(_, k)| numbers(k));
+            let column = match self.in_place.iter().find(|(column, _)| *column == at) {
+                Some(&(_, k)) => numbers(k),
+                None if Some(at) == self.outcome => SheetColumn::numeric(cells),
+                None => SheetColumn::Cells(cells),
+            };
             columns.push((name.clone(), column));
         }
         columns.extend(self.appended.iter().map(|(name, k)| (name.clone(), numbers(*k))));

@@ -40,10 +40,15 @@ pub(crate) fn of_raw(scoreboard: &Scoreboard) -> RunSummary {
     RunSummary { scores, certificate: None }
 }
 
-/// Writes anything as JSON for people and machines.
+/// Anything as JSON for people and machines.
+pub(crate) fn json(summary: &impl Serialize) -> Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(summary)
+        .map_err(|error| Failure::usage(format!("the summary cannot be written: {error}"), ""))?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Writes it.
 pub(crate) fn write(path: &Path, summary: &impl Serialize) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(summary)
-        .map_err(|error| Failure::usage(format!("{}: {error}", path.display()), ""))?;
-    text.push('\n');
-    Ok(NewFile::write(path, text.as_bytes())?)
+    Ok(NewFile::write(path, &json(summary)?)?)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use truecast::{Gaussian, Quantiles};
 use truecast_data::recognise::{Form, Layout};
-use truecast_data::table::{Batch, calendar};
+use truecast_data::table::Batch;
 use truecast_data::{Error as DataError, RowError};
 use truecast_fleet::{Error, Given, Rows, Task};
 
@@ -43,7 +43,11 @@ impl WideRows<'_> {
             Ok(None) => Ok(None),
             Err(_) => {
                 let comma = self.batch.columns[column].text(row).contains(&b',');
-                let hint = if comma { "numbers are written with a point: 1.5" } else { "" };
+                let hint = if comma {
+                    "numbers are written with a point: 1.5"
+                } else {
+                    "a missing outcome is an empty cell or NA; --on-error skip leaves such rows out"
+                };
                 Err(self.cell_error(row, column, "must be a number", hint))
             }
         }
@@ -90,14 +94,8 @@ impl WideRows<'_> {
 
     /// A time as a number: itself, or the seconds of a date.
     fn time(&self, row: usize, column: usize) -> Result<Option<f64>, DataError> {
-        let cells = &self.batch.columns[column];
-        if let Ok(number) = cells.number(row) {
-            return Ok(number);
-        }
-        let text = cells.text(row);
-        let seconds = std::str::from_utf8(&text).ok().and_then(calendar::seconds);
         let rule = "must be a number or a time such as 2026-11-16 or 2026-11-16T12:00:00";
-        seconds.map(Some).ok_or_else(|| self.cell_error(row, column, rule, ""))
+        self.batch.columns[column].time(row).map_err(|_| self.cell_error(row, column, rule, ""))
     }
 }
 

@@ -90,49 +90,67 @@ impl Sink for Output {
 #[derive(Debug)]
 pub struct NewFile {
     place: PathBuf,
-    /// `None` once committed.
+    /// `None` once committed, and for what is written to as it is.
     temporary: Option<PathBuf>,
     file: File,
 }
 
 impl NewFile {
-    /// Creates the file beside `place`, in the same folder: a rename must not cross file systems.
+    /// Creates the file beside `place`, in the same folder: a rename must not cross file systems. What is no file, such as a
+    /// device or a named pipe, cannot be renamed over and is written to as it is; a link is followed.
     pub fn create(place: &Path) -> Result<Self> {
         let name = place.display().to_string();
+        let place = &fs::canonicalize(place).unwrap_or_else(|_| place.to_owned());
+        match fs::metadata(place) {
+            Ok(there) if there.is_dir() => {
+                return Err(Error::file(&name, "this is a folder", "name a file in it"));
+            }
+            Ok(there) if !there.is_file() => {
+                let file = File::options().write(true).open(place).map_err(Error::io(&name))?;
+                return Ok(NewFile { place: place.clone(), temporary: None, file });
+            }
+            _ => {}
+        }
         let Some(file_name) = place.file_name() else {
             return Err(Error::file(&name, "this is not the name of a file", "name a file to write"));
         };
         let temporary =
             place.with_file_name(format!(".{}.{}.partial", file_name.to_string_lossy(), std::process::id()));
         let file = File::create(&temporary).map_err(Error::io(&name))?;
-        Ok(NewFile { place: place.to_owned(), temporary: Some(temporary), file })
+        Ok(NewFile { place: place.clone(), temporary: Some(temporary), file })
     }
 
     /// The bytes' way in; gzipped if the name ends in `.gz`.
     pub fn output(&self) -> Result<Output> {
         let file = self.file.try_clone().map_err(Error::io(&self.place.display().to_string()))?;
-        Ok(Output::new(Box::new(file), self.place.extension().is_some_and(|end| end == "gz")))
+        Ok(Output::new(
+            Box::new(file),
+            self.place.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz")),
+        ))
     }
 
     /// Puts the file in its place, on disk before the name shows it.
     pub fn commit(mut self) -> Result<()> {
         let name = self.place.display().to_string();
-        self.file.sync_all().map_err(Error::io(&name))?;
         if let Some(temporary) = &self.temporary {
+            self.file.sync_all().map_err(Error::io(&name))?;
             fs::rename(temporary, &self.place).map_err(Error::io(&name))?;
             self.temporary = None;
         }
         Ok(())
     }
 
+    /// Takes all of the file's bytes at once; it still has to be committed.
+    pub fn fill(&self, bytes: &[u8]) -> Result<()> {
+        let mut output = self.output()?;
+        let written = output.write_all(bytes).and_then(|()| output.finish());
+        written.map_err(Error::io(&self.place.display().to_string()))
+    }
+
     /// Writes a whole file at once.
     pub fn write(place: &Path, bytes: &[u8]) -> Result<()> {
         let file = Self::create(place)?;
-        let mut output = file.output()?;
-        output
-            .write_all(bytes)
-            .and_then(|()| output.finish())
-            .map_err(Error::io(&place.display().to_string()))?;
+        file.fill(bytes)?;
         file.commit()
     }
 }
@@ -166,6 +184,25 @@ mod tests {
         NewFile::write(&place, b"after").unwrap();
         assert_eq!(fs::read_to_string(&place).unwrap(), "after");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_is_refused_and_a_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = NewFile::create(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("this is a folder"), "{error}");
+        #[cfg(unix)]
+        {
+            let (place, link) = (folder.path().join("out.csv"), folder.path().join("link.csv"));
+            fs::write(&place, "before").unwrap();
+            std::os::unix::fs::symlink(&place, &link).unwrap();
+            NewFile::write(&link, b"after").unwrap();
+            assert_eq!(fs::read_to_string(&place).unwrap(), "after");
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+            // A device stays one, whoever writes to it.
+            NewFile::write(Path::new("/dev/null"), b"gone").unwrap();
+            assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        }
     }
 
     #[test]

@@ -120,9 +120,9 @@ impl Fleet {
         &self.settings
     }
 
-    /// All series in the order of their first rows.
+    /// All series in the order of their first rows. One whose rows were all refused is as if it had never been met.
     pub fn series(&self) -> impl Iterator<Item = &Series> {
-        self.series.iter().flatten().map(|series| &**series)
+        self.series.iter().flatten().map(|series| &**series).filter(|series| series.rows() > 0)
     }
 
     /// Takes a batch of rows.

@@ -147,7 +147,7 @@ impl Series {
 
     /// Takes one row: books the outcomes that are known by now, answers, and learns or keeps the row's own outcome for later.
     ///
-    /// A row that is refused leaves the series as it was, but for outcomes that were due.
+    /// A row that is refused leaves the series as it was, but for outcomes that were due to a row that the core refused.
     pub(crate) fn step(
         &mut self,
         task: Task,
@@ -156,8 +156,24 @@ impl Series {
         prepared: &Prepared,
         out: &mut Vec<f64>,
     ) -> Result<Option<RowScores>> {
-        self.arrive(&task, settings)?;
+        let known_groups = self.groups.len();
+        let stepped = self.try_step(task, settings, ask, prepared, out);
+        if stepped.is_err() {
+            self.groups.truncate(known_groups);
+        }
+        stepped
+    }
+
+    fn try_step(
+        &mut self,
+        task: Task,
+        settings: &Settings,
+        ask: &Ask,
+        prepared: &Prepared,
+        out: &mut Vec<f64>,
+    ) -> Result<Option<RowScores>> {
         let groups = self.group_numbers(&task.groups, settings)?;
+        self.arrive(&task, settings)?;
         let (forecast, point, members): (AnyForecast, _, _) = match task.forecast {
             Given::Distribution(forecast) => (forecast, None, Vec::new()),
             Given::Ensemble(members) => (Samples::new(&members)?.into(), None, members),
@@ -166,7 +182,9 @@ impl Series {
         let repaired = matches!(&forecast, AnyForecast::Quantiles(quantiles) if quantiles.repaired() > 0);
         let row = Row { outcome: task.outcome, members: &members };
         let scores = if ask.raw_only {
-            let draw = random::uniform(settings.seed, self.rows, random::ATOM_LANE);
+            // The draws that recalibration would make, so that both say the same about the base.
+            let seed = self.stream.recalibrator().seed();
+            let draw = random::uniform(seed, self.rows, random::ATOM_LANE);
             let scores = self.record.answer(row, &forecast, &forecast, draw, ask, prepared, out)?;
             if let (Some(point), Some(outcome)) = (point, task.outcome) {
                 self.scale.observe(point, outcome, settings.half_life)?;

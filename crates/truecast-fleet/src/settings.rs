@@ -1,5 +1,7 @@
 //! What all series of a fleet have in common.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use truecast::LedgerRecalibrator;
 use truecast::recalibrate::{AnyRecalibrator, Method, Parameters};
@@ -17,6 +19,17 @@ pub enum Lateness {
     Rows(u64),
     /// At a time that each row says.
     Times,
+}
+
+impl fmt::Display for Lateness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Lateness::Next => f.write_str("before the next row"),
+            Lateness::Rows(1) => f.write_str("1 row late"),
+            Lateness::Rows(rows) => write!(f, "{rows} rows late"),
+            Lateness::Times => f.write_str("at the times that rows say"),
+        }
+    }
 }
 
 /// How series are recalibrated.

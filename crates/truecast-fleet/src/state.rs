@@ -60,10 +60,12 @@ impl Fleet {
 
 /// The settings that differ from `other`'s, in words.
 fn describe(settings: &Settings, other: &Settings) -> String {
-    let optional = |value: Option<f64>| value.map_or("none".to_owned(), |value| value.to_string());
+    fn optional<T: ToString>(value: Option<T>) -> String {
+        value.map_or("none".to_owned(), |value| value.to_string())
+    }
     let parts = [
         ("method", settings.method.to_string(), other.method.to_string()),
-        ("paper", format!("{:?}", settings.paper), format!("{:?}", other.paper)),
+        ("paper", optional(settings.paper), optional(other.paper)),
         ("groups", settings.groups.to_string(), other.groups.to_string()),
         ("thresholds", format!("{:?}", settings.thresholds), format!("{:?}", other.thresholds)),
         ("half-life", optional(settings.half_life), optional(other.half_life)),
@@ -71,9 +73,9 @@ fn describe(settings: &Settings, other: &Settings) -> String {
         ("memory", settings.memory.to_string(), other.memory.to_string()),
         ("trust", settings.trust.to_string(), other.trust.to_string()),
         ("guard", settings.guard.to_string(), other.guard.to_string()),
-        ("randomised", format!("{:?}", settings.randomised), format!("{:?}", other.randomised)),
+        ("randomised", optional(settings.randomised), optional(other.randomised)),
         ("seed", settings.seed.to_string(), other.seed.to_string()),
-        ("lateness", format!("{:?}", settings.lateness), format!("{:?}", other.lateness)),
+        ("outcomes known", settings.lateness.to_string(), other.lateness.to_string()),
     ];
     let differing = parts.into_iter().filter(|(_, mine, theirs)| mine != theirs);
     differing.map(|(name, mine, _)| format!("{name} {mine}")).collect::<Vec<_>>().join(", ")

@@ -70,11 +70,11 @@ pub(crate) struct MethodFlags {
     pub(crate) threshold: Vec<f64>,
 
     /// Outcomes after which an old one counts half, for forecasters that change
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
     pub(crate) half_life: Option<f64>,
 
     /// Observations for which the forecaster's own probabilities count [default: 10]
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
     pub(crate) prior: Option<f64>,
 
     /// Do not follow running means of the outcomes
@@ -103,7 +103,9 @@ impl MethodFlags {
     pub(crate) fn settings(&self, config: &Config, lateness: Lateness) -> Result<Settings> {
         let method = match (self.method, &config.method) {
             (Some(method), _) => method,
-            (None, Some(name)) => name.parse()?,
+            (None, Some(name)) => name.parse().map_err(|error: truecast::Error| {
+                Failure::usage(error.to_string(), "in the configuration")
+            })?,
             (None, None) => Method::Ledger,
         };
         let preset = self.preset.or(config.preset);

@@ -3,7 +3,6 @@
 
 use truecast_data::RowError;
 use truecast_data::recognise::{Form, Layout};
-use truecast_data::table::calendar;
 
 use super::LongTable;
 use super::gathered::{Cell, Gathered, Gathering, Part};
@@ -34,7 +33,7 @@ pub(super) fn gather(
         }
         None => None,
     };
-    let (mut gathering, mut refused) = (Gathering::default(), Vec::new());
+    let (mut gathering, mut refused, mut rows) = (Gathering::default(), Vec::new(), Vec::new());
     for batch in 0..table.batches.len() {
         for row in 0..table.batches[batch].rows() {
             let cell = |column: usize| Cell { batch, row, column };
@@ -66,9 +65,13 @@ pub(super) fn gather(
                 let number = table.number(cell(value))?;
                 gathering.add(joined(&task), (part, number, cell(value)), begin)
             });
-            refused.extend(added.err().map(|error| *error));
+            if let Err(error) = added {
+                refused.push(*error);
+                rows.push((batch, row));
+            }
         }
     }
+    table.refused = rows;
     table.forecasts = gathering.forecasts;
     Ok(refused)
 }
@@ -99,10 +102,6 @@ fn outcome(table: &LongTable, cell: Cell) -> Result<Option<f64>, Box<RowError>> 
 }
 
 fn time(table: &LongTable, cell: Cell) -> Result<f64, Box<RowError>> {
-    let column = &table.batches[cell.batch].columns[cell.column];
-    if let Ok(Some(number)) = column.number(cell.row) {
-        return Ok(number);
-    }
-    let seconds = calendar::seconds(&table.text(cell));
-    seconds.ok_or_else(|| table.cell_error(cell, "must be a date such as 2026-11-16"))
+    let time = table.batches[cell.batch].columns[cell.column].time(cell.row);
+    time.ok().flatten().ok_or_else(|| table.cell_error(cell, "must be a date such as 2026-11-16"))
 }

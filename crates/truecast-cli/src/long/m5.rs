@@ -24,18 +24,23 @@ pub(super) fn gather(
 ) -> Result<Vec<RowError>> {
     let Form::M5 { id, days } = &layout.form else { return Ok(Vec::new()) };
     let outcomes = outcomes.map(|file| Actuals::new(file, days.len())).transpose()?;
-    let (mut gathering, mut refused) = (Gathering::default(), Vec::new());
+    let (mut gathering, mut refused, mut rows) = (Gathering::default(), Vec::new(), Vec::new());
     for batch in 0..table.batches.len() {
         for row in 0..table.batches[batch].rows() {
-            let (series, probability, phase) = match parse(table, Cell { batch, row, column: *id }) {
-                Ok(parsed) => parsed,
+            // A row is taken whole or not at all: it is one quantile of every day.
+            let understood = parse(table, Cell { batch, row, column: *id }).and_then(|id| {
+                let value = |&column: &usize| table.number(Cell { batch, row, column });
+                Ok((id, days.iter().map(value).collect::<Result<Vec<f64>, _>>()?))
+            });
+            let ((series, probability, phase), values) = match understood {
+                Ok(understood) => understood,
                 Err(error) => {
                     refused.push(*error);
+                    rows.push((batch, row));
                     continue;
                 }
             };
-            for (day, &column) in days.iter().enumerate() {
-                let cell = Cell { batch, row, column };
+            for (day, (&column, value)) in days.iter().zip(values).enumerate() {
                 let date = FIRST_DAYS[phase].1 + day;
                 let begin = || {
                     Ok(Gathered {
@@ -49,13 +54,12 @@ pub(super) fn gather(
                     })
                 };
                 let task = format!("{series}\u{1f}{date}").into_bytes();
-                let added = table
-                    .number(cell)
-                    .and_then(|value| gathering.add(task, (Part::Quantile(probability), value, cell), begin));
-                refused.extend(added.err().map(|error| *error));
+                let part = (Part::Quantile(probability), value, Cell { batch, row, column });
+                refused.extend(gathering.add(task, part, begin).err().map(|error| *error));
             }
         }
     }
+    table.refused = rows;
     table.forecasts = gathering.forecasts;
     Ok(refused)
 }

@@ -30,6 +30,8 @@ pub(crate) struct LongTable {
     names: Vec<String>,
     batches: Vec<Batch>,
     forecasts: Vec<Gathered>,
+    /// Rows that belong to no forecast because they break a rule, by batch and place.
+    refused: Vec<(usize, usize)>,
 }
 
 /// Reads the file and gathers its forecasts, ordered by the time at which they were made.
@@ -50,7 +52,7 @@ pub(crate) fn read(
         names = seen;
         batches.push(batch);
     }
-    let mut table = LongTable { file, names, batches, forecasts: Vec::new() };
+    let mut table = LongTable { file, names, batches, forecasts: Vec::new(), refused: Vec::new() };
     let refused = match &layout.form {
         Form::Hubverse { .. } => hubverse::gather(&mut table, layout, outcomes.as_ref())?,
         _ => m5::gather(&mut table, layout, outcomes.as_ref())?,
@@ -64,6 +66,7 @@ pub(crate) fn read(
 /// Runs all forecasts and puts the calibrated values into their cells.
 pub(crate) fn calibrate(
     mut table: LongTable,
+    layout: &Layout,
     fleet: &mut Fleet,
     ask: &Ask,
     recorder: &mut Recorder,
@@ -82,10 +85,13 @@ pub(crate) fn calibrate(
     if ask.raw_only {
         return Ok(Vec::new());
     }
-    let width = ask.answer.width();
+    let (width, forecasts) = (ask.answer.width(), layout.form.columns());
     let mut refused = refused.into_iter().peekable();
-    let mut values: HashMap<(usize, usize), Vec<f64>> = HashMap::new();
+    let mut values: HashMap<(usize, usize), Vec<Option<f64>>> = HashMap::new();
     let mut dropped: Vec<Vec<bool>> = table.batches.iter().map(|batch| vec![false; batch.rows()]).collect();
+    for &(batch, row) in &table.refused {
+        dropped[batch][row] = true;
+    }
     for (at, forecast) in table.forecasts.iter().enumerate() {
         let refused = refused.next_if_eq(&at).is_some();
         for (&(_, _, cell), p) in forecast.cells.iter().zip(forecast.wanted()) {
@@ -94,20 +100,27 @@ pub(crate) fn calibrate(
                 continue;
             }
             let k = if p.is_nan() { 0 } else { 1 + probabilities.partition_point(|&known| known < p) };
-            let column = values.entry((cell.batch, cell.column)).or_insert_with(|| {
-                // What no forecast has a say in stays as it came.
-                let cells = &table.batches[cell.batch].columns[cell.column];
-                (0..cells.len()).map(|row| cells.number(row).ok().flatten().unwrap_or(f64::NAN)).collect()
-            });
-            column[cell.row] = answers.values[at * width + k];
+            // What no forecast has a say in stays as it came.
+            let column = values
+                .entry((cell.batch, cell.column))
+                .or_insert_with(|| vec![None; table.batches[cell.batch].rows()]);
+            column[cell.row] = Some(answers.values[at * width + k]);
         }
     }
     let mut sheets = Vec::new();
     for (at, batch) in std::mem::take(&mut table.batches).into_iter().enumerate() {
         let rows = (0..batch.rows() as u32).filter(|&row| !dropped[at][row as usize]).collect();
+        let rows_here = batch.rows();
         let columns = table.names.iter().zip(batch.columns).enumerate().map(|(column, (name, cells))| {
-            let numbers = values.remove(&(at, column)).map(SheetColumn::Numbers);
-            (name.clone(), numbers.unwrap_or(SheetColumn::Cells(cells)))
+            let cells = if forecasts.contains(&column) {
+                let numbers = values.remove(&(at, column)).unwrap_or_else(|| vec![None; rows_here]);
+                SheetColumn::Mixed(cells, numbers)
+            } else if Some(column) == layout.outcome {
+                SheetColumn::numeric(cells)
+            } else {
+                SheetColumn::Cells(cells)
+            };
+            (name.clone(), cells)
         });
         sheets.push(Sheet { columns: columns.collect(), rows });
     }

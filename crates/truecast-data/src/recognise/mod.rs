@@ -175,10 +175,14 @@ fn candidates(columns: &Columns<'_>, wishes: &Wishes) -> Result<Vec<Candidate>> 
     let named = columns.names.iter().enumerate();
     let quantiles =
         named.clone().filter_map(|(column, name)| Some((spelling::quantile(name)?, column))).collect();
-    if let Some(form) = quantile_form(columns, quantiles)? {
+    if wishes.may_mean(FormKind::Quantiles)
+        && let Some(form) = quantile_form(columns, quantiles)?
+    {
         found.push(candidate(columns, FormKind::Quantiles, form, "--form quantiles"));
     }
-    intervals(columns, wishes, &mut found)?;
+    if wishes.may_mean(FormKind::Intervals) {
+        intervals(columns, wishes, &mut found)?;
+    }
     let mut samples: Vec<(u64, usize)> =
         named.filter_map(|(column, name)| Some((spelling::sample(name)?, column))).collect();
     if samples.len() >= 2 {
@@ -194,16 +198,7 @@ fn candidates(columns: &Columns<'_>, wishes: &Wishes) -> Result<Vec<Candidate>> 
         let hint = format!("--point {}", columns.names[column]);
         found.push(candidate(columns, FormKind::Point, Form::Point(column), &hint));
     }
-    // Naming a column of one form is choosing that form.
-    if wishes.form.is_none() {
-        if wishes.mean.is_some() || wishes.std.is_some() {
-            found.retain(|candidate| candidate.kind == FormKind::Gaussian);
-        } else if wishes.model.is_some() {
-            found.retain(|candidate| candidate.kind == FormKind::Intervals);
-        } else if wishes.point.is_some() {
-            found.retain(|candidate| candidate.kind == FormKind::Point);
-        }
-    }
+    found.retain(|candidate| wishes.may_mean(candidate.kind));
     Ok(found)
 }
 

@@ -85,3 +85,21 @@ pub struct Wishes {
     /// The model whose intervals are meant.
     pub model: Option<String>,
 }
+
+impl Wishes {
+    /// False if another form was chosen: by its name, or by naming one of its columns.
+    pub(super) fn may_mean(&self, kind: FormKind) -> bool {
+        let chosen = if self.form.is_some() {
+            self.form
+        } else if self.mean.is_some() || self.std.is_some() {
+            Some(FormKind::Gaussian)
+        } else if self.model.is_some() {
+            Some(FormKind::Intervals)
+        } else if self.point.is_some() {
+            Some(FormKind::Point)
+        } else {
+            None
+        };
+        chosen.is_none_or(|chosen| chosen == kind)
+    }
+}

@@ -92,6 +92,18 @@ impl Column {
         }
     }
 
+    /// The time in a cell, or `None` where it is missing: a number as it is, a date or an instant in seconds, whatever the type.
+    pub fn time(&self, row: usize) -> Result<Option<f64>, NotANumber> {
+        if let Column::Date(cells) = self {
+            return Ok(cells[row].map(|days| f64::from(days) * 86_400.0));
+        }
+        self.number(row).or_else(|_| {
+            let text = self.text(row);
+            let seconds = std::str::from_utf8(&text).ok().and_then(calendar::seconds);
+            seconds.map(Some).ok_or(NotANumber)
+        })
+    }
+
     /// A cell as text: what a CSV file shows for it. Empty where it is missing.
     pub fn text(&self, row: usize) -> Cow<'_, [u8]> {
         fn shown<T: ToString>(cell: Option<T>) -> Cow<'static, [u8]> {
@@ -192,6 +204,18 @@ mod tests {
         assert_eq!(column.number(5), Err(NotANumber));
         assert_eq!(&*column.text(6), b"a\nb");
         assert_eq!(&*column.text(1), b"");
+    }
+
+    #[test]
+    fn a_time_is_the_same_in_every_type() {
+        let midnight = Ok(Some(1_794_787_200.0));
+        assert_eq!(Column::Text(text(&["2026-11-16"])).time(0), midnight);
+        assert_eq!(Column::Json(text(&["\"2026-11-16T00:00\""])).time(0), midnight);
+        assert_eq!(Column::Date(vec![Some(20_773)]).time(0), midnight);
+        let instant = Column::Timestamp(TimeUnit::Milliseconds, vec![Some(1_794_787_200_000), None]);
+        assert_eq!((instant.time(0), instant.time(1)), (midnight, Ok(None)));
+        assert_eq!(Column::Integer(vec![Some(7)]).time(0), Ok(Some(7.0)));
+        assert_eq!(Column::Text(text(&["soon"])).time(0), Err(NotANumber));
     }
 
     #[test]

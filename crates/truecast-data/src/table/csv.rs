@@ -47,6 +47,9 @@ impl CsvReader {
         let names: Vec<String> = names.collect::<Result<_, _>>().map_err(|_| {
             Error::file(&file, "a column's name is not valid UTF-8", "convert the file with iconv")
         })?;
+        if names.is_empty() {
+            return Err(Error::file(&file, "the file is empty", "the first line names the columns"));
+        }
         check_names(&file, &names)?;
         let end = reader.position().line() - 1 - header.iter().map(newlines).sum::<u64>();
         Ok(CsvReader { end, file, names, separator, reader, record: ByteRecord::new(), position })
@@ -224,6 +227,10 @@ impl<W: Sink> TableWriter for CsvWriter<W> {
                     SheetColumn::Cells(Column::Text(cells)) => {
                         self.writer.write_field(cells.get(row as usize))
                     }
+                    SheetColumn::Mixed(cells, numbers) => match numbers[row as usize] {
+                        Some(value) => self.writer.write_field(number(&mut buffer, value)),
+                        None => self.writer.write_field(cells.text(row as usize)),
+                    },
                     SheetColumn::Cells(cells) => self.writer.write_field(cells.text(row as usize)),
                     SheetColumn::Numbers(numbers) => {
                         self.writer.write_field(number(&mut buffer, numbers[row as usize]))

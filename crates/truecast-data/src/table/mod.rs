@@ -58,6 +58,22 @@ pub enum SheetColumn {
     Cells(Column),
     /// Numbers that were computed; NaN is missing.
     Numbers(Vec<f64>),
+    /// Cells of the input that are numbers, some of which were computed anew: the others pass through as they stand, but for
+    /// files whose columns have types, which get numbers throughout.
+    Mixed(Column, Vec<Option<f64>>),
+}
+
+impl SheetColumn {
+    /// A column of the input that holds numbers, as it is: where it came as text, files with types still get numbers.
+    pub fn numeric(cells: Column) -> Self {
+        match cells {
+            Column::Text(_) | Column::Json(_) => {
+                let unchanged = vec![None; cells.len()];
+                SheetColumn::Mixed(cells, unchanged)
+            }
+            typed => SheetColumn::Cells(typed),
+        }
+    }
 }
 
 /// Rows to write.

@@ -88,7 +88,9 @@ impl NdjsonReader {
                     broken.push(RowError {
                         file: self.file.clone(),
                         line: self.line,
-                        rule: format!("not a JSON object: {error}"),
+                        // The parser counts lines of its own, and only ever sees one.
+                        rule: format!("not a JSON object: {error}")
+                            .replace(" at line 1 column ", " at character "),
                         hint: "each line holds one object, such as {\"y\": 1.5, \"mean\": 1.2, \"std\": 0.4}"
                             .into(),
                         ..RowError::default()
@@ -196,7 +198,14 @@ impl<W: Sink> NdjsonWriter<W> {
 
     /// Writes a cell's token; false if the row lacks the field.
     fn cell(&mut self, name: &str, column: &SheetColumn, row: usize) -> Result<bool> {
-        if matches!(column, SheetColumn::Cells(Column::Json(cells)) if cells.get(row).is_empty()) {
+        let lacking = match column {
+            SheetColumn::Cells(Column::Json(cells)) => cells.get(row).is_empty(),
+            SheetColumn::Mixed(Column::Json(cells), numbers) => {
+                numbers[row].is_none() && cells.get(row).is_empty()
+            }
+            _ => false,
+        };
+        if lacking {
             return Ok(false);
         }
         if self.line.len() > 1 {
@@ -205,27 +214,40 @@ impl<W: Sink> NdjsonWriter<W> {
         self.string(name.as_bytes())?;
         self.line.push(b':');
         match column {
-            SheetColumn::Numbers(numbers) => {
-                let mut buffer = zmij::Buffer::new();
-                let value = numbers[row];
-                // JSON has no infinities; a quantile can be one at the end of an unbounded support.
-                let text = if value.is_finite() { number(&mut buffer, value) } else { "null" };
-                self.line.extend_from_slice(text.as_bytes());
-            }
-            SheetColumn::Cells(Column::Json(cells)) => self.line.extend_from_slice(cells.get(row)),
-            SheetColumn::Cells(cells) => {
-                let text = cells.text(row);
-                let plain = !matches!(cells, Column::Date(_) | Column::Timestamp(..));
-                if text.is_empty() {
-                    self.line.extend_from_slice(b"null");
-                } else if plain && is_token(&text) {
-                    self.line.extend_from_slice(&text);
-                } else {
-                    self.string(&text)?;
-                }
-            }
+            SheetColumn::Numbers(numbers) => self.number(numbers[row]),
+            SheetColumn::Mixed(cells, numbers) => match numbers[row] {
+                Some(value) => self.number(value),
+                None => self.passed(cells, row)?,
+            },
+            SheetColumn::Cells(cells) => self.passed(cells, row)?,
         }
         Ok(true)
+    }
+
+    /// A number that was computed.
+    fn number(&mut self, value: f64) {
+        let mut buffer = zmij::Buffer::new();
+        // JSON has no infinities; a quantile can be one at the end of an unbounded support.
+        let text = if value.is_finite() { number(&mut buffer, value) } else { "null" };
+        self.line.extend_from_slice(text.as_bytes());
+    }
+
+    /// A cell of the input.
+    fn passed(&mut self, cells: &Column, row: usize) -> Result<()> {
+        if let Column::Json(cells) = cells {
+            self.line.extend_from_slice(cells.get(row));
+            return Ok(());
+        }
+        let text = cells.text(row);
+        let plain = !matches!(cells, Column::Date(_) | Column::Timestamp(..));
+        if text.is_empty() {
+            self.line.extend_from_slice(b"null");
+        } else if plain && is_token(&text) {
+            self.line.extend_from_slice(&text);
+        } else {
+            self.string(&text)?;
+        }
+        Ok(())
     }
 }
 

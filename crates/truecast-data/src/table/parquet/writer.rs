@@ -229,7 +229,9 @@ enum Cells {
 impl Cells {
     fn of(column: &SheetColumn) -> Self {
         match column {
-            SheetColumn::Numbers(_) | SheetColumn::Cells(Column::Real(_)) => Cells::Real(Held::default()),
+            SheetColumn::Numbers(_) | SheetColumn::Mixed(..) | SheetColumn::Cells(Column::Real(_)) => {
+                Cells::Real(Held::default())
+            }
             SheetColumn::Cells(Column::Integer(_)) => Cells::Integer(Held::default()),
             SheetColumn::Cells(Column::Boolean(_)) => Cells::Boolean(Held::default()),
             SheetColumn::Cells(Column::Date(_)) => Cells::Date(Held::default()),
@@ -262,6 +264,11 @@ impl Cells {
         match (self, column) {
             (Cells::Real(held), SheetColumn::Numbers(numbers)) => {
                 held.extend(rows.map(|row| Some(numbers[row]).filter(|number| !number.is_nan())));
+            }
+            (Cells::Real(held), SheetColumn::Mixed(cells, numbers)) => {
+                let known = |row: usize| cells.number(row).ok().flatten();
+                let number = |row: usize| numbers[row].or_else(|| known(row)).filter(|x| !x.is_nan());
+                held.extend(rows.map(number));
             }
             (Cells::Real(held), SheetColumn::Cells(Column::Real(cells))) => {
                 held.extend(rows.map(|row| cells[row]));

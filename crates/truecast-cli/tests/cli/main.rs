@@ -1,0 +1,10 @@
+//! The `truecast` command as a person meets it: the real program, in a folder of its own, on files with rough edges.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod harness;
+mod reference;
+
+mod commands;
+mod forms;
+mod late;
