@@ -173,6 +173,10 @@ impl Series {
         out: &mut Vec<f64>,
     ) -> Result<Option<RowScores>> {
         let groups = self.group_numbers(&task.groups, settings)?;
+        if let Some(outcome) = task.outcome.filter(|outcome| !outcome.is_finite()) {
+            // Said now: a late outcome would be refused only when it is due, in the name of another row.
+            return Err(truecast::Error::NotFinite { what: "outcome", value: outcome }.into());
+        }
         self.arrive(&task, settings)?;
         let (forecast, point, members): (AnyForecast, _, _) = match task.forecast {
             Given::Distribution(forecast) => (forecast, None, Vec::new()),
