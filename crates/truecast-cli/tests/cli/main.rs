@@ -6,5 +6,7 @@ mod harness;
 mod reference;
 
 mod commands;
+mod errors;
 mod forms;
+mod keys;
 mod late;
