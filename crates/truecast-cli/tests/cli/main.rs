@@ -7,6 +7,9 @@ mod reference;
 
 mod commands;
 mod errors;
+mod formats;
 mod forms;
 mod keys;
 mod late;
+mod report;
+mod state;
