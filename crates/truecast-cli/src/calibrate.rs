@@ -29,11 +29,20 @@ use crate::wide::WideRows;
 Examples:
   truecast calibrate forecasts.csv -o calibrated.csv --report report.html
   truecast calibrate m4.parquet --model AutoARIMA --intervals 80,95 -o m4-calibrated.parquet
-  truecast calibrate today.csv --state model.state -o today-calibrated.csv     # goes on where yesterday stopped
+  truecast calibrate today.csv --state model.state -o out.csv    # goes on where yesterday stopped
   zcat log.ndjson.gz | truecast calibrate - --form gaussian --scores | head
 
-Columns are recognised by name: y; mean, std; q0.1 or quantile_P10; Model-lo-80, Model-hi-80; sample_1; yhat; a hub's
-output_type, output_type_id, value; M5's id, F1…F28; series by key or unique_id. What was recognised is said on standard error.")]
+Columns are recognised by name, and what was recognised is said on standard error:
+  the outcome              y, outcome, actual, observed
+  mean and spread          mean, std; mu, sigma; mean, variance
+  quantiles                q0.1, q10, 0.1 or quantile_P10
+  intervals                Model-lo-80, Model-hi-80, and Model for the median
+  an ensemble              sample_1, sample_2
+  one number               yhat, point, forecast: its scale is learned, and intervals are added
+  a hub's long form        output_type, output_type_id, value, with --outcomes or an outcome column
+  the M5 competition       id, F1 to F28, with --outcomes
+  series                   key, unique_id, series_id
+  times of late outcomes   ds, timestamp, date or t, and outcome_time")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputFlags,
@@ -70,7 +79,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     state: Option<PathBuf>,
 
-    /// Outcomes become known this many rows of their series later than the next one
+    /// How many more forecasts of a series are made before an outcome is known [default: 0, known before the next one]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true, help_heading = "Input")]
     delay: Option<u64>,
 
@@ -85,15 +94,15 @@ pub(crate) struct Args {
     method: MethodFlags,
 
     /// Read flags from a TOML file; those on the command line come first
-    #[arg(long, value_name = "truecast.toml")]
+    #[arg(long, value_name = "truecast.toml", help_heading = "Run")]
     config: Option<PathBuf>,
 
     /// How many threads to use [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Run")]
     threads: Option<usize>,
 
     /// Say nothing but errors
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Run")]
     quiet: bool,
 }
 

@@ -19,6 +19,11 @@ use crate::terminal::print;
 /// The adversary sees every calibrated forecast before it chooses the outcome. Exit code 1 if a bound of the certificate is
 /// broken; other methods than the ledger have no certificate, and only their scores are printed.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  truecast certify
+  truecast certify --adversary worst-pit --steps 100000
+  truecast certify --method aci    # to compare: it keeps no certificate")]
 pub(crate) struct Args {
     /// Who chooses the outcomes
     #[arg(long, value_name = "NAME", default_value = "interval", value_parser = opponents())]
@@ -32,7 +37,7 @@ pub(crate) struct Args {
     method: MethodFlags,
 
     /// Show no progress
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Run")]
     quiet: bool,
 }
 

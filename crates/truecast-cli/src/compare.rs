@@ -25,6 +25,10 @@ use crate::wide::WideRows;
 /// Prints a table with one line for each method: how often the intervals held the outcome, CRPS and its change against the
 /// forecasts as they are, and the calibration score.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  truecast compare forecasts.csv
+  truecast compare forecasts.csv --methods ledger,aci,isotonic --summary methods.json")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputFlags,
@@ -37,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PRESET")]
     preset: Option<Preset>,
 
-    /// Outcomes become known this many rows of their series later than the next one
+    /// How many more forecasts of a series are made before an outcome is known [default: 0, known before the next one]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
     delay: Option<u64>,
 
@@ -57,11 +61,11 @@ pub(crate) struct Args {
     columns: ColumnFlags,
 
     /// How many threads to use [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Run")]
     threads: Option<usize>,
 
     /// Say nothing on standard error but errors
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Run")]
     quiet: bool,
 }
 

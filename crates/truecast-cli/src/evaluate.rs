@@ -25,6 +25,10 @@ use crate::wide::WideRows;
 /// Prints how often intervals held the outcome, how wide they were, the CRPS and the calibration score. Nothing is
 /// recalibrated: `truecast calibrate` does that.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  truecast evaluate forecasts.csv
+  truecast calibrate forecasts.csv -q | truecast evaluate -    # and after calibration")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputFlags,
@@ -45,11 +49,11 @@ pub(crate) struct Args {
     columns: ColumnFlags,
 
     /// How many threads to use [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Run")]
     threads: Option<usize>,
 
     /// Say nothing on standard error but errors
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Run")]
     quiet: bool,
 }
 

@@ -20,6 +20,11 @@ const NAMED: usize = 10;
 /// Each line says which quantile of the forecaster's own distribution stands for a calibrated quantile now, and how far out
 /// that is in its standard deviations.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  truecast calibrate forecasts.csv --state model.state -o calibrated.csv
+  truecast explain model.state
+  truecast explain model.state --key \"north / shoes\"")]
 pub(crate) struct Args {
     /// A file that `truecast calibrate --state` wrote
     #[arg(value_name = "STATE")]

@@ -53,7 +53,7 @@ impl FromStr for GroupLedger {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Recalibration")]
 pub(crate) struct MethodFlags {
-    /// ledger (the default), approachability, internal-regret, defensive, running-mean, tophat, isotonic, aci, dtaci, sf-ogd, saocp or pid
+    /// How to recalibrate: ledger (the default), approachability, internal-regret, defensive, running-mean, tophat, isotonic, aci, dtaci, sf-ogd, saocp or pid
     #[arg(long, value_name = "METHOD")]
     pub(crate) method: Option<Method>,
 
@@ -69,27 +69,27 @@ pub(crate) struct MethodFlags {
     #[arg(long, value_name = "Y", allow_negative_numbers = true)]
     pub(crate) threshold: Vec<f64>,
 
-    /// Outcomes after which an old one counts half, for forecasters that change
+    /// How many outcomes later an old one counts half: for forecasters whose faults change [default: never]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
     pub(crate) half_life: Option<f64>,
 
-    /// Observations for which the forecaster's own probabilities count [default: 10]
+    /// How many outcomes the forecaster's own probabilities are worth at the start [default: 10]
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
     pub(crate) prior: Option<f64>,
 
-    /// Do not follow running means of the outcomes
+    /// Leave out the running means, which are followed where they are more accurate than the ledgers
     #[arg(long)]
     pub(crate) no_memory: bool,
 
-    /// Do not mix with the forecaster: follow the ledgers alone
+    /// Leave out the mixing with the forecaster's own probabilities, which keeps good forecasts as they are
     #[arg(long)]
     pub(crate) no_trust: bool,
 
-    /// Do not hold every quantile's coverage within its budget
+    /// Leave out the guard, which holds every interval's coverage even against an adversary
     #[arg(long)]
     pub(crate) no_guard: bool,
 
-    /// Round announced probabilities to the grid by a seeded coin
+    /// Round probabilities to a grid by a seeded coin, as the paper's algorithm does
     #[arg(long)]
     pub(crate) randomised: bool,
 

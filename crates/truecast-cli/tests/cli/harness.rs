@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
@@ -178,11 +178,6 @@ impl Table {
         let columns: Vec<Vec<f64>> = names.iter().map(|name| self.numbers(name)).collect();
         (0..self.rows.len()).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
     }
-}
-
-/// A path as an argument.
-pub(crate) fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
 }
 
 pub(crate) fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {

@@ -6,5 +6,13 @@ mod harness;
 mod reference;
 
 mod commands;
+mod errors;
+mod formats;
 mod forms;
+mod help;
+mod keys;
 mod late;
+mod long_forms;
+mod report;
+mod state;
+mod summary;
