@@ -87,9 +87,18 @@ pub struct Answers<E> {
 #[derive(Debug)]
 pub struct Fleet {
     settings: Settings,
-    /// Every series in the order of its first row. `None` only while a batch runs.
-    series: Vec<Option<Box<Series>>>,
+    /// Every series in the order of its first row.
+    series: Vec<Slot>,
     index: HashMap<Box<[u8]>, usize>,
+}
+
+/// Where a series is.
+#[derive(Debug)]
+enum Slot {
+    /// At its place.
+    Home(Box<Series>),
+    /// With this part of a batch that runs.
+    Away(usize),
 }
 
 /// The rows of one series in a batch, and what comes of them.
@@ -111,7 +120,7 @@ impl Fleet {
 
     pub(crate) fn from_series(settings: Settings, series: Vec<Series>) -> Self {
         let index = series.iter().enumerate().map(|(at, series)| (series.key().into(), at)).collect();
-        let series = series.into_iter().map(|series| Some(Box::new(series))).collect();
+        let series = series.into_iter().map(|series| Slot::Home(Box::new(series))).collect();
         Fleet { settings, series, index }
     }
 
@@ -122,7 +131,11 @@ impl Fleet {
 
     /// All series in the order of their first rows. One whose rows were all refused is as if it had never been met.
     pub fn series(&self) -> impl Iterator<Item = &Series> {
-        self.series.iter().flatten().map(|series| &**series).filter(|series| series.rows() > 0)
+        let home = self.series.iter().filter_map(|slot| match slot {
+            Slot::Home(series) => Some(&**series),
+            Slot::Away(_) => None,
+        });
+        home.filter(|series| series.rows() > 0)
     }
 
     /// Takes a batch of rows.
@@ -130,7 +143,7 @@ impl Fleet {
         let mut refused = Vec::new();
         let mut parts = self.split(rows, &mut refused);
         let (settings, prepared, width) = (&self.settings, &Prepared::new(&ask.answer), ask.answer.width());
-        parts.par_iter_mut().with_max_len(1).for_each(|part| part.run(rows, settings, ask, prepared, width));
+        parts.par_iter_mut().for_each(|part| part.run(rows, settings, ask, prepared, width));
         let mut answers = Answers { values: vec![f64::NAN; rows.len() * width], scores: Vec::new(), refused };
         for part in parts {
             for (&row, values) in part.rows.iter().zip(part.values.chunks_exact(width.max(1))) {
@@ -138,7 +151,7 @@ impl Fleet {
             }
             answers.scores.extend(part.scores);
             answers.refused.extend(part.refused);
-            self.series[part.at] = Some(part.series);
+            self.series[part.at] = Slot::Home(part.series);
         }
         answers.scores.sort_by_key(|scores| scores.row);
         answers.refused.sort_by_key(|(row, _)| *row);
@@ -148,8 +161,7 @@ impl Fleet {
     /// Takes the series that have rows out of the fleet, each with its rows.
     fn split<R: Rows>(&mut self, rows: &R, refused: &mut Vec<(usize, R::Error)>) -> Vec<Part<R::Error>> {
         let mut parts: Vec<Part<R::Error>> = Vec::new();
-        // Where a series is among the parts; rows of one series often come together.
-        let mut place: HashMap<usize, usize> = HashMap::new();
+        // Rows of one series often come together.
         let mut last: Option<(Cow<'_, [u8]>, usize)> = None;
         for row in 0..rows.len() {
             let key = rows.key(row);
@@ -163,19 +175,7 @@ impl Fleet {
                             continue;
                         }
                     };
-                    *place.entry(at).or_insert_with(|| {
-                        if let Some(series) = self.series[at].take() {
-                            parts.push(Part {
-                                at,
-                                series,
-                                rows: Vec::new(),
-                                values: Vec::new(),
-                                scores: Vec::new(),
-                                refused: Vec::new(),
-                            });
-                        }
-                        parts.len() - 1
-                    })
+                    self.away(at, &mut parts)
                 }
             };
             parts[part].rows.push(row);
@@ -184,13 +184,28 @@ impl Fleet {
         parts
     }
 
+    /// The part that a series is with, which begins if it was at home.
+    fn away<E>(&mut self, at: usize, parts: &mut Vec<Part<E>>) -> usize {
+        match std::mem::replace(&mut self.series[at], Slot::Away(parts.len())) {
+            Slot::Home(series) => {
+                let (rows, values) = (Vec::new(), Vec::new());
+                parts.push(Part { at, series, rows, values, scores: Vec::new(), refused: Vec::new() });
+                parts.len() - 1
+            }
+            Slot::Away(part) => {
+                self.series[at] = Slot::Away(part);
+                part
+            }
+        }
+    }
+
     fn find(&mut self, key: &[u8]) -> Result<usize> {
         if let Some(&at) = self.index.get(key) {
             return Ok(at);
         }
         let series = Box::new(Series::new(key, &self.settings)?);
         let at = self.series.len();
-        self.series.push(Some(series));
+        self.series.push(Slot::Home(series));
         self.index.insert(key.into(), at);
         Ok(at)
     }

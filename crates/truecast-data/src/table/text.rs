@@ -9,6 +9,16 @@ pub struct Text {
 }
 
 impl Text {
+    /// An empty column with room for this many cells and bytes.
+    pub(crate) fn with_room(cells: usize, bytes: usize) -> Self {
+        Text { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(cells) }
+    }
+
+    /// Bytes in all cells.
+    pub(crate) fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Adds a cell.
     pub fn push(&mut self, cell: &[u8]) {
         self.bytes.extend_from_slice(cell);
