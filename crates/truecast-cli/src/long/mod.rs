@@ -9,6 +9,7 @@ mod m5;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 
 use truecast_data::recognise::{Form, Layout};
@@ -18,10 +19,14 @@ use truecast_fleet::{Answer, Ask, Error, Fleet, Rows, Task};
 
 use self::gathered::{Cell, Gathered};
 use crate::failure::Result;
+use crate::interrupt;
 use crate::outcome_file::OutcomeFile;
 use crate::pipeline::Batches;
 use crate::refusals::Refusals;
 use crate::reporting::Recorder;
+
+/// Forecasts that run at once.
+const WINDOW: usize = 1 << 14;
 
 /// The whole file, and the forecasts in it.
 #[derive(Debug)]
@@ -78,10 +83,16 @@ pub(crate) fn calibrate(
     probabilities.dedup();
     let answer = if ask.raw_only { Answer::Nothing } else { Answer::MeanQuantiles(probabilities.clone()) };
     let ask = Ask { answer, ..ask.clone() };
-    let answers = fleet.run(&table, &ask);
-    recorder.record(table.len(), &answers.scores)?;
-    let refused: Vec<usize> = answers.refused.iter().map(|(row, _)| *row).collect();
-    refusals.take(Vec::new(), answers.refused)?;
+    let (mut numbers, mut refused) = (Vec::new(), Vec::new());
+    for start in (0..table.forecasts.len()).step_by(WINDOW) {
+        interrupt::check()?;
+        let end = table.forecasts.len().min(start + WINDOW);
+        let answers = fleet.run(&Window { table: &table, forecasts: start..end }, &ask);
+        recorder.record(end - start, &answers.scores)?;
+        numbers.extend(answers.values);
+        refused.extend(answers.refused.iter().map(|(row, _)| start + row));
+        refusals.take(Vec::new(), answers.refused)?;
+    }
     if ask.raw_only {
         return Ok(Vec::new());
     }
@@ -104,7 +115,7 @@ pub(crate) fn calibrate(
             let column = values
                 .entry((cell.batch, cell.column))
                 .or_insert_with(|| vec![None; table.batches[cell.batch].rows()]);
-            column[cell.row] = Some(answers.values[at * width + k]);
+            column[cell.row] = Some(numbers[at * width + k]);
         }
     }
     let mut sheets = Vec::new();
@@ -127,7 +138,20 @@ pub(crate) fn calibrate(
     Ok(sheets)
 }
 
-impl Rows for LongTable {
+/// Some of the forecasts, so that Ctrl-C is heard in between.
+#[derive(Debug)]
+struct Window<'a> {
+    table: &'a LongTable,
+    forecasts: Range<usize>,
+}
+
+impl Window<'_> {
+    fn forecast(&self, row: usize) -> &Gathered {
+        &self.table.forecasts[self.forecasts.start + row]
+    }
+}
+
+impl Rows for Window<'_> {
     type Error = DataError;
 
     fn len(&self) -> usize {
@@ -135,24 +159,24 @@ impl Rows for LongTable {
     }
 
     fn key(&self, row: usize) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.forecasts[row].key)
+        Cow::Borrowed(&self.forecast(row).key)
     }
 
     fn task(&self, row: usize) -> Result<Task, DataError> {
-        let gathered = &self.forecasts[row];
+        let gathered = self.forecast(row);
         let forecast = gathered.forecast().map_err(|error| self.refuse(row, error.into()))?;
         let Gathered { outcome, now, due, .. } = *gathered;
         Ok(Task { forecast, outcome, groups: Vec::new(), now, due })
     }
 
     fn label(&self, row: usize) -> String {
-        self.forecasts[row].label.clone()
+        self.forecast(row).label.clone()
     }
 
     fn refuse(&self, row: usize, error: Error) -> DataError {
         let rule = format!("the forecast that begins here: {error}");
-        let line = self.forecasts[row].line;
-        RowError { file: self.file.clone(), line, rule, ..RowError::default() }.into()
+        let (file, line) = (self.table.file.clone(), self.forecast(row).line);
+        RowError { file, line, rule, ..RowError::default() }.into()
     }
 }
 
