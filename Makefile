@@ -6,7 +6,7 @@ help: ## list the targets
 
 test: toolchain chromium lint ## everything CI runs: format, lints, all tests, doctests and the first example
 	cargo test --workspace
-	cargo run --release --example 01_recalibrate_stream > /dev/null
+	cargo run --example 01_recalibrate_stream > /dev/null
 
 lint: toolchain ## formatting and lints, warnings are errors
 	cargo fmt --all --check
