@@ -6,7 +6,7 @@ use truecast::stream::Ticket;
 use truecast::subroutine::InternalRegret;
 use truecast::{Recalibrator, Stream, random};
 
-use super::protocol::Forecasts;
+use super::protocol::{Booking, Forecasts};
 use crate::failure::Result;
 use crate::interrupt;
 
@@ -80,8 +80,14 @@ impl Column {
         })
     }
 
-    /// One run: forecasts of a batch are issued together, then its outcomes are booked. `done` hears of each batch's rows.
-    pub(crate) fn run(self, forecasts: &Forecasts, seed: u64, done: &dyn Fn(u64)) -> Result<Run> {
+    /// One run. `done` hears of each batch's rows.
+    pub(crate) fn run(
+        self,
+        forecasts: &Forecasts,
+        booking: Booking,
+        seed: u64,
+        done: &dyn Fn(u64),
+    ) -> Result<Run> {
         let mut stream = self.build(seed)?.map(Stream::new);
         let mut board = Scoreboard::new(&[COVERAGE])?;
         let mut curve = Vec::with_capacity(forecasts.batches.len());
@@ -96,7 +102,12 @@ impl Column {
                     Some(stream) => {
                         let (ticket, calibrated) = stream.issue(*forecast)?;
                         board.observe(forecast, &calibrated, *outcome, draw)?;
-                        tickets.push(ticket);
+                        match booking {
+                            Booking::Row => {
+                                stream.resolve(ticket, *outcome)?;
+                            }
+                            Booking::Batch => tickets.push(ticket),
+                        }
                     }
                     None => board.observe(forecast, forecast, *outcome, draw)?,
                 }

@@ -209,11 +209,13 @@ impl File {
     }
 
     fn parse(&self, name: &str, text: &[u8]) -> Result<Vec<Vec<f64>>> {
+        // The reader counts a line between CR and LF; without CR its numbers are those of an editor.
+        let text: Vec<u8> = text.iter().copied().filter(|&byte| byte != b'\r').collect();
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(self.separator)
             .has_headers(self.header)
             .flexible(true)
-            .from_reader(text);
+            .from_reader(text.as_slice());
         let mut rows = Vec::new();
         for record in reader.records() {
             let record = record.map_err(|error| Error::File {

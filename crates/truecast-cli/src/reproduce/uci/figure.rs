@@ -19,6 +19,10 @@ const DRAWN: [(Column, Colour); 5] = [
 pub(crate) fn chart(outcome: &Outcome, seeds: u64) -> LineChart {
     let batch = outcome.dataset.batch();
     let batches = format!("batches of {batch} outcomes");
+    // A score may pass through zero by chance; the axis ends a little below where the lines do, and what falls below is cut off.
+    let cells = || DRAWN.iter().map(|&(column, _)| outcome.cell(column));
+    let low = cells().map(|cell| cell.score.mean).fold(f64::INFINITY, f64::min) / 4.0;
+    let high = cells().flat_map(|cell| cell.curve.iter().map(|point| point.2)).fold(low, f64::max);
     // Scores fall by three orders of magnitude, and a linear axis would show that as one line on the floor.
     let mut chart = LineChart::new(outcome.dataset.title())
         .describe(&format!(
@@ -26,13 +30,13 @@ pub(crate) fn chart(outcome: &Outcome, seeds: u64) -> LineChart {
             DRAWN.len()
         ))
         .x(Axis::new(&batches).whole())
-        .y(Axis::new("calibration score so far (lower is better)").logarithmic())
+        .y(Axis::new("calibration score so far (lower is better)").logarithmic().range(low, high))
         .size(Size { width: 560.0, height: 400.0 });
     for (column, colour) in DRAWN {
         let curve = || (1_u32..).map(f64::from).zip(&outcome.cell(column).curve);
         if column.is_randomised() && seeds > 1 {
             let band = curve().map(|(at, &(_, low, high))| (at, low, high)).collect();
-            chart = chart.band(Band::new(&format!("its range over {seeds} seeds"), colour, band));
+            chart = chart.band(Band::new(&format!("its range, {seeds} seeds"), colour, band));
         }
         let points = curve().map(|(at, &(mean, ..))| (at, mean)).collect();
         chart = chart.series(Series::line(column.title(), colour, points));

@@ -24,7 +24,7 @@ use truecast_data::{Error, NewFile};
 use truecast_report::chart::Chart;
 
 use self::dataset::Dataset;
-use self::protocol::{FirstBatch, Forecasts};
+use self::protocol::{Booking, FirstBatch, Forecasts};
 use self::result::Outcome;
 use crate::calibrate::use_threads;
 use crate::failure::Result;
@@ -58,6 +58,10 @@ pub(crate) struct Args {
     /// Whether the first batch is forecast by a model fitted to it, or only trains
     #[arg(long, value_name = "WHAT", default_value = "fit")]
     first_batch: FirstBatch,
+
+    /// When the recalibrators hear of an outcome: before the next row, or with its whole batch
+    #[arg(long, value_name = "WHEN", default_value = "row")]
+    outcomes: Booking,
 
     /// Where to write table, figures and page
     #[arg(short, long, value_name = "DIR", default_value = "uci-results")]
@@ -95,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         .rev()
         .map(|(dataset, table)| Ok((*dataset, Forecasts::new(*dataset, table, args.first_batch)?)))
         .collect::<Result<Vec<_>>>()?;
-    let mut outcomes = result::measure(&forecasts, args.seeds, args.seed, args.quiet)?;
+    let mut outcomes = result::measure(&forecasts, args.outcomes, args.seeds, args.seed, args.quiet)?;
     outcomes.reverse();
     write(args, &outcomes)?;
     print(&table::text(&outcomes))?;
@@ -122,7 +126,10 @@ fn write(args: &Args, outcomes: &[Outcome]) -> Result<()> {
     if !picture::AVAILABLE && !args.quiet {
         say!("figures are SVG only: build with `--features png` to have them as PNG too");
     }
-    put("index.html".to_owned(), page::html(outcomes, args.first_batch, args.seeds).as_bytes())?;
+    put(
+        "index.html".to_owned(),
+        page::html(outcomes, args.first_batch, args.outcomes, args.seeds).as_bytes(),
+    )?;
     if let Some(path) = &args.summary {
         summary::write(path, &result::summary(outcomes))?;
     }

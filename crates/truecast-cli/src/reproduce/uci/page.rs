@@ -3,12 +3,12 @@
 use truecast_report::chart::Chart;
 use truecast_report::{Document, DocumentTable};
 
-use super::protocol::FirstBatch;
+use super::protocol::{Booking, FirstBatch};
 use super::result::Outcome;
 use super::{figure, table};
 
 /// Where the paper's protocol is not fully given, and what is done here.
-pub(crate) fn choices(first: FirstBatch, seeds: u64) -> Vec<String> {
+pub(crate) fn choices(first: FirstBatch, booking: Booking, seeds: u64) -> Vec<String> {
     let first = match first {
         FirstBatch::Fit => {
             "The first batch has nothing before it: it is forecast by a model that was fitted to it, so that each of the ⌈T/n⌉ steps has \
@@ -16,11 +16,20 @@ pub(crate) fn choices(first: FirstBatch, seeds: u64) -> Vec<String> {
         }
         FirstBatch::Skip => "The first batch only trains the model; the score begins with the second.",
     };
+    let booking = match booking {
+        Booking::Row => {
+            "The model is refitted after a batch, but the recalibrators hear of each outcome before the next row, as Algorithm 1 is written. \
+             `--outcomes batch` tells them after the whole batch."
+        }
+        Booking::Batch => {
+            "The recalibrators hear of all outcomes of a batch after the whole batch was recalibrated."
+        }
+    };
     let choices = [
         "Rows come in the order of the files, without shuffling; inputs are not standardised.",
         first,
         "The model of every later batch was fitted to all rows before it, and to no other.",
-        "Within a batch all forecasts are made before any outcome is known; then its outcomes are booked in order.",
+        booking,
         "The priors are scikit-learn's defaults; the evidence is maximised to a fixed point.",
         "The paper gives one line for energy efficiency, which has two targets; here are both.",
         "Its subroutine is internal-regret minimisation at rate 5, as its authors ran it; approachability, which its text recommends as well, \
@@ -35,7 +44,7 @@ pub(crate) fn choices(first: FirstBatch, seeds: u64) -> Vec<String> {
 }
 
 /// The page.
-pub(crate) fn html(outcomes: &[Outcome], first: FirstBatch, seeds: u64) -> String {
+pub(crate) fn html(outcomes: &[Outcome], first: FirstBatch, booking: Booking, seeds: u64) -> String {
     let mut page = Document::new("Calibration on the UCI streams")
         .source("truecast reproduce uci · Bayesian ridge regression, refitted on all data so far after every batch")
         .paragraph(
@@ -51,5 +60,5 @@ pub(crate) fn html(outcomes: &[Outcome], first: FirstBatch, seeds: u64) -> Strin
         let heads = table::HEADS.map(str::to_owned).to_vec();
         page = page.table(DocumentTable { title, heads, rows });
     }
-    page.list("Where the paper is silent, and what we chose", choices(first, seeds)).to_html()
+    page.list("Where the paper is silent, and what we chose", choices(first, booking, seeds)).to_html()
 }

@@ -5,7 +5,8 @@
 //! batch b > 1       forecast by a model fitted to batches 1 … b − 1
 //! ```
 //!
-//! Within a batch all forecasts are made and recalibrated before any of its outcomes is known; then the outcomes are booked in order.
+//! The model's forecasts of a batch are all made before any of its outcomes is known. The recalibrators hear of an outcome before the next
+//! row, as Algorithm 1 is written, or with its whole batch: `Booking`.
 //!
 //! Cost: a row is O(d²) and a fit O(d³), whatever the number of rows before (sufficient statistics); no row is copied.
 
@@ -23,6 +24,15 @@ pub(crate) enum FirstBatch {
     Fit,
     /// It only trains the model.
     Skip,
+}
+
+/// When the recalibrator hears of an outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Booking {
+    /// Before the next row of the same batch is recalibrated.
+    Row,
+    /// With its whole batch, after all of it was recalibrated.
+    Batch,
 }
 
 /// Forecasts with their outcomes, batch by batch.

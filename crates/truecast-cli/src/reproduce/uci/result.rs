@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::column::{Column, Run};
 use super::dataset::Dataset;
-use super::protocol::Forecasts;
+use super::protocol::{Booking, Forecasts};
 use crate::failure::Result;
 use crate::progress::Progress;
 
@@ -78,6 +78,7 @@ impl Outcome {
 /// Every column on every dataset, in parallel; randomised columns with each seed.
 pub(crate) fn measure(
     all: &[(Dataset, Forecasts)],
+    booking: Booking,
     seeds: u64,
     first_seed: u64,
     quiet: bool,
@@ -95,7 +96,7 @@ pub(crate) fn measure(
     let runs: Vec<_> = jobs
         .par_iter()
         .map(|&(dataset, forecasts, column, seed)| {
-            Ok((dataset, column, column.run(forecasts, seed, &|rows| progress.step(rows))?))
+            Ok((dataset, column, column.run(forecasts, booking, seed, &|rows| progress.step(rows))?))
         })
         .collect::<Result<_>>()?;
     progress.done();
