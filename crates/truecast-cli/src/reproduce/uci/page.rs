@@ -32,7 +32,7 @@ pub(crate) fn choices(first: FirstBatch, booking: Booking, seeds: u64) -> Vec<St
         booking,
         "The priors are scikit-learn's defaults; the evidence is maximised to a fixed point.",
         "The paper gives one line for energy efficiency, which has two targets; here are both.",
-        "Its subroutine is internal-regret minimisation at rate 5, as its authors ran it; approachability, which its text recommends as well, \
+        "Its subroutine is internal-regret minimisation at rate 5, as its authors ran it; approachability, which its text recommends, \
          stands beside it. Non-randomised announces the expected play of the first.",
         "A calibration level counts a probability on its upper end; the paper's formula counts it on both ends.",
         "Tophat is the running histogram of the PIT over 20 cells, interpolated.",
