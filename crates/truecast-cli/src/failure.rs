@@ -93,6 +93,12 @@ impl From<truecast::Error> for Failure {
     }
 }
 
+impl From<truecast_models::Error> for Failure {
+    fn from(error: truecast_models::Error) -> Self {
+        Failure::usage(format!("the base model: {error}"), "")
+    }
+}
+
 impl From<truecast_streams::UnknownName> for Failure {
     fn from(error: truecast_streams::UnknownName) -> Self {
         Failure::usage(error.to_string(), "")

@@ -22,6 +22,7 @@ mod plan;
 mod progress;
 mod refusals;
 mod reporting;
+mod reproduce;
 mod simulate;
 mod summary;
 mod terminal;
@@ -54,6 +55,7 @@ enum Command {
     Simulate(simulate::Args),
     Certify(certify::Args),
     Explain(explain::Args),
+    Reproduce(reproduce::Args),
     Completions(generate::CompletionArgs),
     Man(generate::ManArgs),
 }
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(args),
         Command::Certify(args) => certify::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Reproduce(args) => reproduce::run(args),
         Command::Completions(args) => generate::completions(args),
         Command::Man(args) => generate::man_pages(args),
     });

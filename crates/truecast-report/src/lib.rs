@@ -31,6 +31,7 @@
 //! - [`Report`] has public fields: fill those that are known. [`ReportKind::Evaluation`] is for forecasts that are judged and not
 //!   recalibrated; pass the base forecast as the calibrated one to scoreboard and timeline.
 //! - [`Timeline`] is what happened along a stream of any length, in at most 256 bins. Timelines of parts of a stream merge.
+//! - [`Document`] is a page of figures, tables and words in the same style, for experiments.
 //! - [`chart`] has the charts: in the page, or as files of their own.
 //! - [`number`] has the ways in which numbers are written.
 //!
@@ -47,12 +48,14 @@
 #![forbid(unsafe_code)]
 
 pub mod chart;
+mod document;
 mod markup;
 pub mod number;
 mod page;
 mod report;
 mod timeline;
 
+pub use document::{Document, DocumentTable};
 pub use report::{FAN_PROBABILITIES, Fan, FanPoint, MapCurve, Report, ReportKind, SeriesLine};
 pub use timeline::{
     Bin, BinSide, CoveragePoint, MOST_BINS, RowSide, TIMELINE_COVERAGE, Timeline, TimelineRow,

@@ -23,7 +23,7 @@ pub(crate) fn html(report: &Report) -> String {
     let mut page = Markup::default();
     page.raw("<!DOCTYPE html>\n");
     page.tag("html").attribute("lang", "en").open();
-    head(&mut page, report);
+    head(&mut page, title(report));
     page.tag("body").open();
     page.tag("main").open();
     header(&mut page, report);
@@ -50,13 +50,13 @@ fn title(report: &Report) -> &str {
     if report.title.is_empty() { "Calibration report" } else { &report.title }
 }
 
-fn head(page: &mut Markup, report: &Report) {
+pub(crate) fn head(page: &mut Markup, title: &str) {
     page.tag("head").open();
     page.tag("meta").attribute("charset", "utf-8").empty();
     let viewport = page.tag("meta").attribute("name", "viewport");
     viewport.attribute("content", "width=device-width, initial-scale=1").empty();
     page.tag("meta").attribute("name", "color-scheme").attribute("content", "light dark").empty();
-    page.element("title", title(report));
+    page.element("title", title);
     page.tag("style").open();
     page.raw(&page_style());
     page.raw(STYLE);

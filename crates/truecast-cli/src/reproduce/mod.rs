@@ -1,0 +1,23 @@
+//! `truecast reproduce`: the paper's tables and figures, one folder for each experiment.
+
+mod uci;
+
+use crate::failure::Result;
+
+/// Reproduce the paper's tables and figures
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Experiment {
+    Uci(uci::Args),
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    match &args.experiment {
+        Experiment::Uci(args) => uci::run(args),
+    }
+}
