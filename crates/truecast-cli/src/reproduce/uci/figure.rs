@@ -36,7 +36,7 @@ pub(crate) fn chart(outcome: &Outcome, seeds: u64) -> LineChart {
         let curve = || (1_u32..).map(f64::from).zip(&outcome.cell(column).curve);
         if column.is_randomised() && seeds > 1 {
             let band = curve().map(|(at, &(_, low, high))| (at, low, high)).collect();
-            chart = chart.band(Band::new(&format!("its range, {seeds} seeds"), colour, band));
+            chart = chart.band(Band::new(&format!("internal regret, {seeds} seeds"), colour, band));
         }
         let points = curve().map(|(at, &(mean, ..))| (at, mean)).collect();
         chart = chart.series(Series::line(column.title(), colour, points));
