@@ -4,6 +4,8 @@
 //! nothing here computes `1 - Φ`. All transcendental functions come from the `libm` crate, whose results do
 //! not depend on the platform, so that saved runs repeat bit for bit elsewhere.
 
+pub(crate) mod lanes;
+
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// ln √(2π).

@@ -6,8 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::moments::{self, Moments};
+use super::moments::{Accumulator, Moments};
+use super::pieces::{Pieces, Sink};
 use crate::normal;
+use crate::score::crps::pieces::SquaredErrors;
 
 /// A point of a [`ProbitCurve`]: the outcome `y` has the probit score `z`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -116,7 +118,9 @@ impl ProbitCurve {
 
     /// Mean and variance, each piece in closed form.
     pub fn moments(&self) -> Moments {
-        moments::of_knots(&self.knots, self.at_probit(0.0), self.lower_spread, self.upper_spread)
+        let median = self.at_probit(0.0);
+        let mut pieces = self.pieces(Accumulator::new(median, self.lower_spread));
+        Accumulator::finish(&mut pieces, median, self.upper_spread)
     }
 
     /// ln of the density, or `None` on an atom.
@@ -139,47 +143,16 @@ impl ProbitCurve {
 
     /// The CRPS: ∫ Φ(s)² below the outcome plus ∫ Φ(−s)² above it, each piece in closed form.
     pub fn crps(&self, y: f64) -> f64 {
-        let (z_left, z_right) = (self.probit_left(y), self.probit(y));
-        let (first, last) = (self.first(), self.last());
-        let mut score = 0.0;
+        let mut pieces = self.pieces(SquaredErrors::new(y, self.lower_spread));
+        SquaredErrors::finish(&mut pieces, y, self.upper_spread)
+    }
 
-        // Below the outcome.
-        if y <= first.y {
-            score += lower_tail(self.lower_spread, z_left);
-        } else {
-            score += lower_tail(self.lower_spread, first.z);
-            for pair in self.knots.windows(2).take_while(|pair| pair[0].y < y) {
-                let end = if pair[1].y < y { pair[1] } else { Knot { y, z: z_left } };
-                score += squared_cdf(pair[0], end);
-            }
-            if y > last.y {
-                score += if self.upper_spread > 0.0 {
-                    squared_cdf(last, Knot { y, z: z_left })
-                } else {
-                    y - last.y // the CDF is 1 there
-                };
-            }
+    fn pieces<S: Sink>(&self, sink: S) -> Pieces<S> {
+        let mut pieces = Pieces::new(sink);
+        for knot in &self.knots {
+            pieces.push(knot.y, knot.z);
         }
-
-        // Above the outcome: mirrored, so that it is the same integral.
-        let mirror = |k: Knot| Knot { y: -k.y, z: -k.z };
-        if y >= last.y {
-            score += lower_tail(self.upper_spread, -z_right);
-        } else {
-            score += lower_tail(self.upper_spread, -last.z);
-            for pair in self.knots.windows(2).rev().take_while(|pair| pair[1].y > y) {
-                let end = if pair[0].y > y { pair[0] } else { Knot { y, z: z_right } };
-                score += squared_cdf(mirror(pair[1]), mirror(end));
-            }
-            if y < first.y {
-                score += if self.lower_spread > 0.0 {
-                    squared_cdf(mirror(first), mirror(Knot { y, z: z_right }))
-                } else {
-                    first.y - y
-                };
-            }
-        }
-        score
+        pieces
     }
 
     /// E[(c − Y)⁺] = ∫ Φ(s) below `c`, each piece in closed form.
@@ -212,7 +185,7 @@ fn beyond(knot: Knot, spread: f64, y: f64) -> f64 {
 }
 
 /// The outcome at probit score `z` beyond an outer knot. A spread of 0 must not meet an infinite score.
-fn extend(knot: Knot, spread: f64, z: f64) -> f64 {
+pub(super) fn extend(knot: Knot, spread: f64, z: f64) -> f64 {
     if spread > 0.0 { knot.y + spread * (z - knot.z) } else { knot.y }
 }
 
@@ -222,35 +195,10 @@ fn between(a: Knot, b: Knot, y: f64) -> f64 {
 
 /// The line through two points at `x` between them, measured from the nearer one: exact at both, and as accurate
 /// near either as if the other were close, however far out it lies.
-pub(super) fn interpolate(a: (f64, f64), b: (f64, f64), x: f64) -> f64 {
+pub(crate) fn interpolate(a: (f64, f64), b: (f64, f64), x: f64) -> f64 {
     let (run, rise) = (b.0 - a.0, b.1 - a.1);
     let (from_a, to_b) = (x - a.0, b.0 - x);
     if from_a < to_b { a.1 + rise * (from_a / run) } else { b.1 - rise * (to_b / run) }
-}
-
-/// ∫ Φ(s)² from −∞ to the point with score `z`, on a tail with the given spread.
-fn lower_tail(spread: f64, z: f64) -> f64 {
-    if spread > 0.0 { spread * normal::integral_of_squared_cdf(z) } else { 0.0 }
-}
-
-/// ∫ Φ(s(y))² dy over one linear piece.
-fn squared_cdf(a: Knot, b: Knot) -> f64 {
-    let (length, rise) = (b.y - a.y, b.z - a.z);
-    if length <= 0.0 {
-        return 0.0;
-    }
-    if rise == f64::INFINITY {
-        return length; // a spread so small that the score overflows: the CDF is 1 on all of the piece
-    }
-    if rise > 0.05 {
-        let area = normal::integral_of_squared_cdf(b.z) - normal::integral_of_squared_cdf(a.z);
-        return length * (area / rise);
-    }
-    0.5 * length
-        * gauss(|x| {
-            let p = normal::cdf(a.z + rise * 0.5 * (1.0 + x));
-            p * p
-        })
 }
 
 /// ∫ Φ(s(y)) dy below `end`, over the curve through `knots`, all of which lie below it; `tail` is the spread below the first of
@@ -277,7 +225,7 @@ fn area_of_cdf(a: Knot, b: Knot, at_a: f64, at_b: f64) -> f64 {
     if length <= 0.0 {
         0.0
     } else if rise == f64::INFINITY {
-        length // as in `squared_cdf`
+        length // a spread so small that the score overflows: the CDF is 1 on all of the piece
     } else if rise > 0.05 {
         length * ((at_b - at_a) / rise)
     } else {

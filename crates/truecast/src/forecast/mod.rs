@@ -26,6 +26,7 @@ mod log_normal;
 mod logistic;
 mod mixture;
 pub(crate) mod moments;
+pub(crate) mod pieces;
 mod point;
 mod quantiles;
 mod recalibrated;
@@ -37,6 +38,7 @@ use std::fmt::Debug;
 
 pub use any::AnyForecast;
 pub use cdf_table::CdfTable;
+pub(crate) use curve::interpolate;
 pub use curve::{Knot, ProbitCurve};
 pub use gaussian::Gaussian;
 pub use laplace::Laplace;
@@ -99,6 +101,14 @@ pub trait Forecast: Debug + Send + Sync {
     /// The quantile at probability Φ(z).
     fn at_probit(&self, z: f64) -> f64 {
         self.quantile(normal::cdf(z))
+    }
+
+    /// The quantiles at probabilities Φ(z) for each z of `probits`: [`at_probit`](Forecast::at_probit) but for rounding, and cheaper where
+    /// they share work. `out` must be as long.
+    fn at_probits(&self, probits: &[f64], out: &mut [f64]) {
+        for (y, &z) in out.iter_mut().zip(probits) {
+            *y = self.at_probit(z);
+        }
     }
 
     /// For each level, half the distance between the quantiles at its neighbours: how much of the outcome's
@@ -164,6 +174,11 @@ pub trait Forecast: Debug + Send + Sync {
         None
     }
 
+    /// The [`curve`](Forecast::curve), where the forecast holds it: nothing need then be copied.
+    fn as_curve(&self) -> Option<&ProbitCurve> {
+        None
+    }
+
     /// The central interval that holds the outcome with probability `coverage`.
     fn interval(&self, coverage: f64) -> Result<(f64, f64)> {
         error::inner_probability("coverage", coverage)?;
@@ -219,6 +234,7 @@ macro_rules! forward {
         fn probit(&$self, y: f64) -> f64 { $inner.probit(y) }
         fn probit_left(&$self, y: f64) -> f64 { $inner.probit_left(y) }
         fn at_probit(&$self, z: f64) -> f64 { $inner.at_probit(z) }
+        fn at_probits(&$self, probits: &[f64], out: &mut [f64]) { $inner.at_probits(probits, out); }
         fn widths(&$self, levels: &$crate::grid::Levels, out: &mut [f64]) { $inner.widths(levels, out); }
         fn curve(&$self) -> Option<$crate::forecast::ProbitCurve> { $inner.curve() }
         fn kinks(&$self, out: &mut Vec<f64>) { $inner.kinks(out); }
@@ -229,6 +245,7 @@ macro_rules! forward {
         fn variance(&$self) -> f64 { $inner.variance() }
         fn std(&$self) -> f64 { $inner.std() }
         fn as_gaussian(&$self) -> Option<$crate::forecast::Gaussian> { $inner.as_gaussian() }
+        fn as_curve(&$self) -> Option<&$crate::forecast::ProbitCurve> { $inner.as_curve() }
         fn interval(&$self, coverage: f64) -> $crate::Result<(f64, f64)> { $inner.interval(coverage) }
         fn probability_between(&$self, low: f64, high: f64) -> f64 { $inner.probability_between(low, high) }
         fn randomised_probit(&$self, y: f64, draw: f64) -> f64 { $inner.randomised_probit(y, draw) }

@@ -15,9 +15,12 @@
 //!
 //! Cost: Φ and φ once per knot, no allocation. Relative error about 1e-12.
 
-use super::{Forecast, Knot};
+use multiversion::multiversion;
+
+use super::Forecast;
+use super::pieces::{Pieces, Sink, sum};
 use crate::decision::Expectation;
-use crate::normal;
+use crate::normal::lanes::{ROOM, Score, Scores, padded};
 
 /// Mean and variance of a forecast.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,63 +58,16 @@ pub(crate) fn evaluate<F: Forecast + ?Sized>(forecast: &F) -> Moments {
     }
 }
 
-/// Pieces shorter than this are integrated by the Hermite rule, whose relative error is 6e-5 h⁶, and longer ones by
-/// differences of antiderivatives, whose relative error is a few roundings over h²: both are below 1e-12 here.
-const SHORT: f64 = 0.05;
+/// Pieces shorter than this are integrated by the Hermite rule, whose relative error is 6e-5 h⁶ for A₀ and 1e-4 h⁵ for A₁, and longer ones by
+/// differences of antiderivatives, whose relative error is a few roundings over h²: all are below 1e-12 here.
+const SHORT: f64 = 0.02;
 
-/// Beyond this Φ is below the smallest `f64`.
-const END: f64 = 38.5;
-
-/// A knot with what the integrals need there: everything is taken on the side of 0 that the knot lies on.
-#[derive(Debug, Clone, Copy)]
-struct Point {
-    /// The distance from the median.
-    distance: f64,
-    /// |z|.
-    size: f64,
-    /// Φ(−|z|).
-    tail: f64,
-    /// φ(z).
-    density: f64,
-}
-
-impl Point {
-    /// ∫ of the tail probability beyond the point: φ − x Φ(−x).
-    fn area(&self) -> f64 {
-        (self.density - self.size * self.tail).max(0.0)
-    }
-
-    /// ∫ of the tail probability times the distance from the point: ½((1 + x²) Φ(−x) − x φ).
-    fn moment(&self) -> f64 {
-        (0.5 * ((1.0 + self.size * self.size) * self.tail - self.size * self.density)).max(0.0)
-    }
-}
-
-/// A score with Φ(−|z|) and φ(z), for callers that know them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Score {
-    pub(crate) z: f64,
-    pub(crate) tail: f64,
-    pub(crate) density: f64,
-}
-
-impl Score {
-    pub(crate) fn new(z: f64) -> Self {
-        let size = z.abs();
-        if size > END {
-            return Score { z, tail: 0.0, density: 0.0 };
-        }
-        Score { z, tail: normal::sf(size), density: normal::density(size) }
-    }
-
-    const ZERO: Score = Score { z: 0.0, tail: 0.5, density: normal::DENSITY_AT_ZERO };
-}
-
-/// Adds up the moments of a curve from its knots, given in order.
+/// Adds up the moments of a curve from its knots. A knot is put at the median, so that every piece lies on one side of it.
 #[derive(Debug)]
 pub(crate) struct Accumulator {
     median: f64,
     lower_spread: f64,
+    /// The last knot that was added.
     last: Option<(f64, Score)>,
     /// E Y − c on either side of the median.
     shift: f64,
@@ -125,97 +81,104 @@ impl Accumulator {
         Accumulator { median, lower_spread, last: None, shift: 0.0, square: 0.0 }
     }
 
-    /// The next knot. Where rounding makes knots cross, the larger numbers hold.
-    pub(crate) fn push(&mut self, y: f64, score: Score) {
-        let Some((last_y, last)) = self.last else {
-            // The lower tail ends at the knot or at the median, whichever comes first.
-            if score.z > 0.0 {
-                self.tail(self.median, Score::ZERO, self.lower_spread, -1.0);
-                self.last = Some((self.median, Score::ZERO));
-                return self.push(y, score);
-            }
-            self.tail(y, score, self.lower_spread, -1.0);
-            self.last = Some((y, score));
-            return;
-        };
-        let y = y.max(last_y);
-        let score = if score.z < last.z { last } else { score };
-        if last.z < 0.0 && score.z > 0.0 {
-            self.piece((self.median, Score::ZERO), (last_y, last), -1.0);
-            self.piece((self.median, Score::ZERO), (y, score), 1.0);
-        } else if score.z <= 0.0 && last.z < 0.0 {
-            self.piece((y, score), (last_y, last), -1.0);
-        } else {
-            self.piece((last_y, last), (y, score), 1.0);
+    /// The moments of the knots gathered, with the upper tail.
+    pub(crate) fn finish(pieces: &mut Pieces<Self>, median: f64, upper_spread: f64) -> Moments {
+        if pieces.last().is_some_and(|(_, z)| z < 0.0) {
+            pieces.push(median, 0.0);
         }
-        self.last = Some((y, score));
-    }
-
-    /// The moments, with the upper tail.
-    pub(crate) fn finish(mut self, upper_spread: f64) -> Moments {
-        if self.last.is_some_and(|(_, score)| score.z < 0.0) {
-            self.push(self.median, Score::ZERO);
+        let sum = pieces.finish();
+        if let Some((y, score)) = sum.last {
+            sum.tail(y, score, upper_spread, 1.0);
         }
-        if let Some((y, score)) = self.last {
-            self.tail(y, score, upper_spread, 1.0);
-        }
-        let variance = self.square - self.shift * self.shift;
-        Moments { mean: self.median + self.shift, variance: variance.max(0.0) }
-    }
-
-    fn point(&self, (y, score): (f64, Score)) -> Point {
-        let Score { z, tail, density } = score;
-        Point { distance: (y - self.median).abs(), size: z.abs(), tail, density }
-    }
-
-    /// A linear piece on one side of the median, from its inner end to its outer one.
-    #[inline]
-    fn piece(&mut self, inner: (f64, Score), outer: (f64, Score), side: f64) {
-        let rise = (outer.0 - inner.0).abs();
-        if rise <= 0.0 {
-            return;
-        }
-        let (a, b) = (self.point(inner), self.point(outer));
-        let h = b.size - a.size;
-        let (mean, moment) = if h > SHORT {
-            let area = a.area() - b.area();
-            // ∫ (x − a) f from a to b: all beyond a, less what lies beyond b seen from a.
-            (area / h, (a.moment() - b.moment() - h * b.area()) / h / h)
-        } else {
-            short_piece(&a, &b, h)
-        };
-        self.shift += side * rise * mean;
-        self.square += 2.0 * rise * (a.distance * mean + rise * moment);
+        let variance = sum.square - sum.shift * sum.shift;
+        Moments { mean: median + sum.shift, variance: variance.max(0.0) }
     }
 
     fn tail(&mut self, y: f64, score: Score, spread: f64, side: f64) {
         if spread > 0.0 {
-            let end = self.point((y, score));
-            self.shift += side * spread * end.area();
-            self.square += 2.0 * spread * (end.distance * end.area() + spread * end.moment());
+            let distance = (y - self.median).abs();
+            let (area, moment) = beyond(score.z.abs(), score.tail, score.density);
+            self.shift += side * spread * area;
+            self.square += 2.0 * spread * (distance * area + spread * moment);
         }
     }
 }
 
-/// ∫ f and ∫ x f over 0 < x < 1 by the rule that is exact for polynomials of degree five, from values and two derivatives at both ends:
-/// ½(g₀ + g₁) + (g′₀ − g′₁)/10 + (g″₀ + g″₁)/120.
-#[inline]
-fn short_piece(a: &Point, b: &Point, h: f64) -> (f64, f64) {
-    // f′ = −h φ and f″ = h² x φ.
-    let (da, db) = (-h * a.density, -h * b.density);
-    let (sa, sb) = (-h * a.size * da, -h * b.size * db);
-    let mean = 0.5 * (a.tail + b.tail) + 0.1 * (da - db) + (sa + sb) / 120.0;
-    let moment = 0.5 * b.tail + 0.1 * (a.tail - b.tail - db) + (2.0 * (da + db) + sb) / 120.0;
-    (mean, moment)
+impl Sink for Accumulator {
+    const WIDE: bool = false;
+
+    #[inline]
+    fn between(&mut self, last: Option<(f64, f64)>, next: (f64, f64)) -> Option<(f64, f64)> {
+        let below = last.is_none_or(|(_, z)| z < 0.0);
+        (below && next.1 > 0.0).then_some((self.median, 0.0))
+    }
+
+    fn add(&mut self, y: &[f64; ROOM], scores: &Scores, count: usize) {
+        if self.last.is_none() {
+            self.tail(y[0], scores.get(0), self.lower_spread, -1.0);
+        }
+        self.last = Some((y[count - 1], scores.get(count - 1)));
+        let pieces = count - 1;
+        let end = padded(pieces);
+        let (mut shifts, mut squares) = ([0.0; ROOM], [0.0; ROOM]);
+        add_pieces(self.median, y, scores, &mut shifts[..end], &mut squares[..end]);
+        self.shift += sum(&shifts[..pieces]);
+        self.square += sum(&squares[..pieces]);
+    }
 }
 
-/// The moments of a curve by its knots.
-pub(crate) fn of_knots(knots: &[Knot], median: f64, lower_spread: f64, upper_spread: f64) -> Moments {
-    let mut sum = Accumulator::new(median, lower_spread);
-    for knot in knots {
-        sum.push(knot.y, Score::new(knot.z));
+/// ∫ of the tail probability beyond x, φ − x Φ(−x), and ∫ of it times the distance from x, ½((1 + x²) Φ(−x) − x φ).
+#[inline(always)]
+fn beyond(x: f64, tail: f64, density: f64) -> (f64, f64) {
+    let (area, moment) = (density - x * tail, 0.5 * ((1.0 + x * x) * tail - x * density));
+    (if area > 0.0 { area } else { 0.0 }, if moment > 0.0 { moment } else { 0.0 })
+}
+
+/// What each piece adds to E Y − c and E (Y − c)².
+#[multiversion(targets("x86_64+avx2"))]
+fn add_pieces(median: f64, y: &[f64; ROOM], scores: &Scores, shifts: &mut [f64], squares: &mut [f64]) {
+    let count = shifts.len().min(ROOM - 1);
+    let knots = count + 1;
+    let (mut areas, mut moments) = ([0.0; ROOM], [0.0; ROOM]);
+    let Scores { z, tail, density, .. } = scores;
+    for i in 0..ROOM {
+        (areas[i], moments[i]) = beyond(z[i].abs(), tail[i], density[i]);
     }
-    sum.finish(upper_spread)
+    let (y, z, tail, density) = (&y[..knots], &z[..knots], &tail[..knots], &density[..knots]);
+    let (areas, moments) = (&areas[..knots], &moments[..knots]);
+    let (shifts, squares) = (&mut shifts[..count], &mut squares[..count]);
+    for i in 0..count {
+        // From the inner end a to the outer one b, seen from the median.
+        let below = z[i] < 0.0;
+        let (ya, _) = from_within(below, y[i], y[i + 1]);
+        let (za, zb) = from_within(below, z[i], z[i + 1]);
+        let (fa, fb) = from_within(below, tail[i], tail[i + 1]);
+        let (pa, pb) = from_within(below, density[i], density[i + 1]);
+        let (area_a, area_b) = from_within(below, areas[i], areas[i + 1]);
+        let (moment_a, moment_b) = from_within(below, moments[i], moments[i + 1]);
+        let h = (zb - za).abs();
+        let rise = y[i + 1] - y[i];
+        let per_h = 1.0 / h;
+        // ∫ (x − a) f from a to b: all beyond a, less what lies beyond b seen from a.
+        let long_mean = (area_a - area_b) * per_h;
+        let long_moment = (moment_a - moment_b - h * area_b) * per_h * per_h;
+        // ∫ f and ∫ x f over 0 < x < 1 by the rule that is exact for polynomials of degree five, from values and two derivatives at both
+        // ends: ½(g₀ + g₁) + (g′₀ − g′₁)/10 + (g″₀ + g″₁)/120, with f′ = −h φ and f″ = h² x φ.
+        let (da, db) = (-h * pa, -h * pb);
+        let (sa, sb) = (-h * za.abs() * da, -h * zb.abs() * db);
+        let short_mean = 0.5 * (fa + fb) + 0.1 * (da - db) + (sa + sb) * (1.0 / 120.0);
+        let short_moment = 0.5 * fb + 0.1 * (fa - fb - db) + (2.0 * (da + db) + sb) * (1.0 / 120.0);
+        let mean = if h > SHORT { long_mean } else { short_mean };
+        let moment = if h > SHORT { long_moment } else { short_moment };
+        shifts[i] = if below { -rise * mean } else { rise * mean };
+        squares[i] = 2.0 * rise * ((ya - median).abs() * mean + rise * moment);
+    }
+}
+
+/// What stands at the two ends of a piece, the end nearer to the median first.
+#[inline(always)]
+fn from_within(below: bool, low: f64, high: f64) -> (f64, f64) {
+    if below { (high, low) } else { (low, high) }
 }
 
 #[cfg(test)]

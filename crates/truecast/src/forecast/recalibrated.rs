@@ -7,9 +7,12 @@ use std::borrow::Borrow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecast, Knot, Moments, ProbitCurve, by_probit, moments};
+use super::moments::{self, Accumulator};
+use super::pieces::{Pieces, Through};
+use super::{Forecast, Knot, Moments, ProbitCurve, by_probit};
 use crate::normal;
-use crate::recalibrate::Map;
+use crate::recalibrate::{Map, Walk};
+use crate::score::crps::{self, pieces::SquaredErrors};
 
 /// A base forecast seen through a recalibrator's map.
 ///
@@ -47,26 +50,33 @@ impl<F: Forecast, M: Borrow<Map>> Recalibrated<F, M> {
 }
 
 impl<F: Forecast, M: Borrow<Map>> Recalibrated<F, M> {
-    /// A step map makes a discrete distribution of any base: atoms at the base's quantiles where the map jumps.
-    fn step_curve(&self) -> ProbitCurve {
-        let mut knots: Vec<Knot> = Vec::new();
+    /// A step map makes a discrete distribution of any base: atoms at the base's quantiles where the map jumps. Calls `visit` with the outcome
+    /// and the score of each of its knots, in order.
+    fn step_knots(&self, mut visit: impl FnMut(f64, f64)) {
+        let mut before = None;
         for z in self.map().jumps() {
             let y = self.base.at_probit(z);
             let after = self.map().probit(z);
-            if let Some(before) = knots.last().copied() {
-                knots.push(Knot { y, z: before.z });
+            if let Some(before) = before {
+                visit(y, before);
             }
             if after == f64::INFINITY {
                 // All that is left sits here. Without a knot so far it is everything: a point mass.
-                if knots.is_empty() {
-                    knots.push(Knot { y, z: 0.0 });
+                if before.is_none() {
+                    visit(y, 0.0);
                 }
-                break;
+                return;
             }
             if after > f64::NEG_INFINITY {
-                knots.push(Knot { y, z: after });
+                visit(y, after);
+                before = Some(after);
             }
         }
+    }
+
+    fn step_curve(&self) -> ProbitCurve {
+        let mut knots: Vec<Knot> = Vec::new();
+        self.step_knots(|y, z| knots.push(Knot { y, z }));
         knots.retain(|knot| knot.y.is_finite());
         Knot::arrange(&mut knots);
         ProbitCurve::from_parts(knots, 0.0, 0.0)
@@ -126,11 +136,63 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
         ))
     }
 
-    /// Over a normal base they are those of the map, on the base's scale, and nothing is allocated.
+    fn at_probits(&self, probits: &[f64], out: &mut [f64]) {
+        let walk = Walk::new(self.map());
+        for (y, &t) in out.iter_mut().zip(probits) {
+            *y = self
+                .base
+                .at_probit(walk.as_ref().map_or_else(|| self.map().invert(t), |walk| walk.invert(t)));
+        }
+    }
+
+    /// Over a normal base it is that of the map, on the base's scale.
+    fn crps(&self, y: f64) -> f64 {
+        if !y.is_finite() {
+            return crps::evaluate(self, y);
+        }
+        let Some(walk) = Walk::new(self.map()) else {
+            let mut pieces = Pieces::new(SquaredErrors::new(y, 0.0));
+            self.step_knots(|y, z| pieces.push(y, z));
+            return SquaredErrors::finish(&mut pieces, y, 0.0);
+        };
+        let (lower, upper) = (walk.lower_spread(), walk.upper_spread());
+        if let Some(base) = self.base.as_gaussian() {
+            let outcome = base.probit(y);
+            let mut pieces = Pieces::new(SquaredErrors::new(outcome, lower));
+            walk.for_each(|z, t| pieces.push(z, t));
+            base.std() * SquaredErrors::finish(&mut pieces, outcome, upper)
+        } else if let Some(base) = self.base.as_curve() {
+            let sink = SquaredErrors::new(y, base.lower_spread() * lower);
+            let mut through = Through::new(base, lower, sink);
+            walk.for_each(|z, t| through.push(z, t));
+            SquaredErrors::finish(through.finish(upper), y, base.upper_spread() * upper)
+        } else {
+            crps::evaluate(self, y)
+        }
+    }
+
+    /// Over a normal base they are those of the map, on the base's scale.
     fn moments(&self) -> Moments {
-        match self.base.as_gaussian().and_then(|base| Some((base, self.map().moments()?))) {
-            Some((base, of_map)) => of_map.rescaled(base.mean(), base.std()),
-            None => moments::evaluate(self),
+        let Some(walk) = Walk::new(self.map()) else {
+            let median = self.at_probit(0.0);
+            let mut pieces = Pieces::new(Accumulator::new(median, 0.0));
+            self.step_knots(|y, z| pieces.push(y, z));
+            return Accumulator::finish(&mut pieces, median, 0.0);
+        };
+        let (lower, upper) = (walk.lower_spread(), walk.upper_spread());
+        let median = walk.invert(0.0);
+        if let Some(base) = self.base.as_gaussian() {
+            let mut pieces = Pieces::new(Accumulator::new(median, lower));
+            walk.for_each(|z, t| pieces.push(z, t));
+            Accumulator::finish(&mut pieces, median, upper).rescaled(base.mean(), base.std())
+        } else if let Some(base) = self.base.as_curve() {
+            let median = base.at_probit(median);
+            let sink = Accumulator::new(median, base.lower_spread() * lower);
+            let mut through = Through::new(base, lower, sink);
+            walk.for_each(|z, t| through.push(z, t));
+            Accumulator::finish(through.finish(upper), median, base.upper_spread() * upper)
+        } else {
+            moments::evaluate(self)
         }
     }
 

@@ -97,6 +97,10 @@ impl Forecast for Samples {
         Some(self.curve.clone())
     }
 
+    fn as_curve(&self) -> Option<&ProbitCurve> {
+        Some(&self.curve)
+    }
+
     fn kinks(&self, out: &mut Vec<f64>) {
         out.extend(self.curve.knots().iter().map(|k| k.y));
     }

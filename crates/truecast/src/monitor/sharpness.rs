@@ -24,14 +24,15 @@ use crate::forecast::Forecast;
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Sharpness {
     parts: Parts,
-    bounds: Vec<f64>,
-    /// Widths that were read and not yet counted: room for them, and no part of the state.
+    /// The probit scores of the intervals' lower ends, then of their upper ends.
+    ends: Vec<f64>,
+    /// The ends that were read and not yet counted: room for them, and no part of the state.
     read: Vec<f64>,
 }
 
 impl PartialEq for Sharpness {
     fn eq(&self, other: &Self) -> bool {
-        self.parts == other.parts // the bounds follow from it
+        self.parts == other.parts // the ends follow from it
     }
 }
 
@@ -52,19 +53,17 @@ impl Sharpness {
     /// Reads the widths of the forecast's intervals, possibly infinite, without counting them: a caller may still find a reason to refuse
     /// the forecast.
     pub(super) fn read<F: Forecast + ?Sized>(&mut self, forecast: &F) -> Result<()> {
-        for (width, &z) in self.read.iter_mut().zip(&self.bounds) {
-            *width = forecast.at_probit(z) - forecast.at_probit(-z);
-            if width.is_nan() {
-                return Err(Error::NotFinite { what: "interval width", value: *width });
-            }
+        forecast.at_probits(&self.ends, &mut self.read);
+        match widths(&self.read).find(|width| width.is_nan()) {
+            Some(value) => Err(Error::NotFinite { what: "interval width", value }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Counts the widths that were read last.
     pub(super) fn count_read(&mut self) {
         self.parts.rows += 1;
-        for (sums, &width) in self.parts.widths.iter_mut().zip(&self.read) {
+        for (sums, width) in self.parts.widths.iter_mut().zip(widths(&self.read)) {
             if width.is_finite() {
                 sums.sum.add(width);
             } else {
@@ -107,9 +106,16 @@ impl Sharpness {
     }
 
     fn assemble(parts: Parts) -> Self {
-        let bounds: Vec<f64> = parts.coverages.iter().map(|&c| bound(c)).collect();
-        Sharpness { read: vec![0.0; bounds.len()], bounds, parts }
+        let bounds = parts.coverages.iter().map(|&c| bound(c));
+        let ends: Vec<f64> = bounds.clone().map(|z| -z).chain(bounds).collect();
+        Sharpness { read: vec![0.0; ends.len()], ends, parts }
     }
+}
+
+/// From the lower ends, followed by the upper ends.
+fn widths(ends: &[f64]) -> impl Iterator<Item = f64> {
+    let (low, high) = ends.split_at(ends.len() / 2);
+    low.iter().zip(high).map(|(low, high)| high - low)
 }
 
 impl Default for Sharpness {

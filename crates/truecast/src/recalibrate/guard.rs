@@ -26,7 +26,6 @@ use serde::{Deserialize, Serialize};
 
 use super::isotonic;
 use crate::error::SnapshotError;
-use crate::forecast::moments::Score;
 use crate::normal;
 
 const COUNT: usize = 27;
@@ -42,8 +41,6 @@ const LIMIT: f64 = 0.999;
 struct Grid {
     probits: Vec<f64>,
     probabilities: Vec<f64>,
-    /// The same scores with their tail probabilities and densities.
-    scores: Vec<Score>,
     /// 2 √(q (1 − q)), so that the budget is this times √(n + 25), plus 1.
     budgets: Vec<f64>,
 }
@@ -54,8 +51,7 @@ static GRID: LazyLock<Arc<Grid>> = LazyLock::new(|| {
     let probits: Vec<f64> = lower.iter().copied().chain(upper).collect();
     let budgets = probits.iter().map(|&t| 2.0 * (normal::cdf(t) * normal::sf(t)).sqrt()).collect();
     let probabilities = probits.iter().map(|&t| normal::cdf(t)).collect();
-    let scores = probits.iter().map(|&t| Score::new(t)).collect();
-    Arc::new(Grid { probits, probabilities, scores, budgets })
+    Arc::new(Grid { probits, probabilities, budgets })
 });
 
 /// The hit balances of the guarded quantiles.
@@ -238,11 +234,6 @@ impl Knots {
     /// The probabilities q_k = Φ(t_k) of the guarded quantiles.
     pub fn probabilities(&self) -> &[f64] {
         &self.grid.probabilities
-    }
-
-    /// The t_k with their tail probabilities and densities.
-    pub(crate) fn grid_scores(&self) -> &[Score] {
-        &self.grid.scores
     }
 
     /// Moves the guarded quantiles to the given scores, which are sorted first and held within ±`reach`. None may be NaN.

@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use super::guard::Knots;
 use crate::error::SnapshotError;
 use crate::forecast::Knot;
-use crate::forecast::moments::{Accumulator, Moments, Score};
 use crate::grid::Levels;
 use crate::normal;
 
@@ -216,62 +215,25 @@ impl Map {
         Some((knots, 1.0 / self.lower_slope(), 1.0 / self.upper_slope()))
     }
 
-    /// Mean and variance of the base probit score under the calibrated distribution: those of the calibrated forecast, where the base is
-    /// standard normal. A walk over the knots in their order, without a list of them; steps have none.
-    pub(crate) fn moments(&self) -> Option<Moments> {
-        if self.shape == MapShape::Step {
-            return None;
-        }
-        let levels = self.levels.probits();
-        let (lower, upper) = (1.0 / self.lower_slope(), 1.0 / self.upper_slope());
-        let (x, t): (&[f64], &[Score]) =
-            self.guard.as_ref().map_or((&[], &[]), |guard| (guard.scores(), guard.grid_scores()));
-        let mut sum = Accumulator::new(self.invert(0.0), lower);
-        let (mut k, mut before) = (0, 0.0);
-        for j in 0..levels.len() {
-            let score = self.score(j);
-            // A guarded quantile on a level comes first: a flat part of R_t begins after the guard's jump.
-            while k < x.len() && x[k] <= score {
-                let y = match j {
-                    0 => levels[0] + (x[k] - score) * lower,
-                    _ if score > before => {
-                        let fraction = (x[k] - before) / (score - before);
-                        (levels[j - 1] + (levels[j] - levels[j - 1]) * fraction).min(levels[j])
-                    }
-                    _ => levels[j],
-                };
-                sum.push(y, t[k]);
-                k += 1;
-            }
-            let calibrated = match (k.checked_sub(1), k < x.len()) {
-                (None, false) => score,
-                (None, true) => t[0].z + (score - x[0]),
-                (Some(i), false) => t[i].z + (score - x[i]),
-                (Some(i), true) => t[i].z + (t[k].z - t[i].z) * ((score - x[i]) / (x[k] - x[i])),
-            };
-            sum.push(levels[j], Score::new(calibrated));
-            before = score;
-        }
-        while k < x.len() {
-            sum.push(levels[levels.len() - 1] + (x[k] - before) * upper, t[k]);
-            k += 1;
-        }
-        Some(sum.finish(upper))
-    }
-
     /// r_j = Φ⁻¹(p̂_j).
     #[inline]
-    fn score(&self, j: usize) -> f64 {
+    pub(super) fn score(&self, j: usize) -> f64 {
         normal::quantile(clip(self.announced[j]))
     }
 
     fn lower_slope(&self) -> f64 {
-        self.chord(self.outer_part(), 0)
+        self.chord(self.outer_part(), 0, |j| self.score(j))
     }
 
     fn upper_slope(&self) -> f64 {
         let last = self.announced.len() - 1;
-        self.chord(last - self.outer_part(), last)
+        self.chord(last - self.outer_part(), last, |j| self.score(j))
+    }
+
+    /// The slopes of R_t beyond the outer levels, with r_j from a table.
+    pub(super) fn outer_slopes(&self, at: impl Fn(usize) -> f64) -> (f64, f64) {
+        let (part, last) = (self.outer_part(), self.announced.len() - 1);
+        (self.chord(part, 0, &at), self.chord(last - part, last, &at))
     }
 
     /// How many levels from the outer one the tail's slope is taken.
@@ -280,9 +242,9 @@ impl Map {
     }
 
     /// The slope of the chord from level `inner` to level `outer`.
-    fn chord(&self, inner: usize, outer: usize) -> f64 {
+    fn chord(&self, inner: usize, outer: usize, at: impl Fn(usize) -> f64) -> f64 {
         let levels = self.levels.probits();
-        let slope = (self.score(outer) - self.score(inner)) / (levels[outer] - levels[inner]);
+        let slope = (at(outer) - at(inner)) / (levels[outer] - levels[inner]);
         slope.clamp(SLOPES.0, SLOPES.1)
     }
 
@@ -307,7 +269,7 @@ impl Map {
 }
 
 #[inline]
-fn clip(p: f64) -> f64 {
+pub(super) fn clip(p: f64) -> f64 {
     p.clamp(SMALLEST, 1.0 - SMALLEST)
 }
 

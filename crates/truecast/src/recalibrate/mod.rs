@@ -16,6 +16,7 @@
 //! | `paper/` | the paper's Algorithm 1 over any binary subroutine, and its baselines |
 //! | `comparator/` | conformal methods for one quantile, at all guarded quantiles at once |
 //! | `parameters.rs`, `plan.rs` | what goes in, and what is announced at one step |
+//! | `walk.rs` | the map's knots in order, for whoever adds up over them |
 //! | `lanes.rs` | passes over the levels that vectorise |
 
 mod any_recalibrator;
@@ -32,6 +33,7 @@ mod paper;
 mod parameters;
 mod plan;
 mod trust;
+mod walk;
 
 use std::fmt::Debug;
 
@@ -50,6 +52,7 @@ pub use paper::{
 pub use parameters::{Groups, LedgerKind, MOST_GROUPS, Parameters, ParametersBuilder};
 pub use plan::Plan;
 pub use trust::Trust;
+pub(crate) use walk::Walk;
 
 use crate::error::{self, Result, SnapshotError};
 use crate::forecast::{Forecast, Recalibrated};

@@ -13,6 +13,8 @@
 //! the American Statistical Association 102 (2007), section 4.2. The estimators from an ensemble: A. Jordan (2016)
 //! for the sorted form, C. A. T. Ferro (2014) for the fair one.
 
+pub(crate) mod pieces;
+
 use super::pinball;
 use crate::error::{self, Error, Result};
 use crate::forecast::Forecast;
