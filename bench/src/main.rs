@@ -24,13 +24,17 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::Instant;
 
+use truecast::forecast::Quantiles;
 use truecast::monitor::Scoreboard;
-use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Stream};
+use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Recalibrated, Stream};
 use truecast_streams::{Scenario, Step};
 
 /// Steps per batch: long enough for the clock, short enough to fit between interruptions.
 const BATCH: usize = 1_000;
 const BATCHES: usize = 300;
+
+/// What the others are compared with.
+const REFERENCE: &str = "scalar loop of the default";
 
 /// Everything that takes a forecast and an outcome per step.
 type Contestant = (&'static str, Box<dyn FnMut(&Step)>);
@@ -54,13 +58,17 @@ fn contestants() -> Vec<Contestant> {
     vec![
         ("default", observing(Parameters::default())),
         ("default, reading an 80 % interval", reading(Parameters::default())),
-        ("default, reading mean and standard deviation", reading_moments(Parameters::default())),
+        ("default, reading mean and standard deviation", reading_of(Step::forecast, moments)),
+        ("default, reading the CRPS", reading_of(Step::forecast, crps)),
         ("default, with a scoreboard", scoring(Parameters::default())),
+        ("default, making a table of 9 quantiles", reading_of(table(9), |_, _| 0.0)),
+        ("default, and its mean and standard deviation", reading_of(table(9), moments)),
+        ("default, and its CRPS", reading_of(table(9), crps)),
+        ("default, making a table of 23 quantiles", reading_of(table(23), |_, _| 0.0)),
+        ("default, and mean and standard deviation of it", reading_of(table(23), moments)),
+        ("default, and the CRPS of it", reading_of(table(23), crps)),
         ("default without guard", observing(Parameters::builder().guard(false).build().unwrap())),
-        (
-            "scalar loop of the default",
-            Box::new(move |step| scalar.step(step.mean(), step.std(), step.outcome)),
-        ),
+        (REFERENCE, Box::new(move |step| scalar.step(step.mean(), step.std(), step.outcome))),
         ("paper preset, expected plays", observing(paper())),
         ("paper preset, randomised", observing(Parameters::paper(20).unwrap().build().unwrap())),
         ("default with 8 groups", observing(Parameters::builder().groups(8).build().unwrap())),
@@ -87,15 +95,37 @@ fn reading(parameters: Parameters) -> Box<dyn FnMut(&Step)> {
     })
 }
 
-/// The same with mean and standard deviation read in between.
-fn reading_moments(parameters: Parameters) -> Box<dyn FnMut(&Step)> {
-    let mut stream = Stream::<_, Gaussian>::new(LedgerRecalibrator::new(parameters));
+/// The same with something read in between from the forecast that `base` makes of the step's, seen through the map.
+fn reading_of<F: Forecast + 'static>(
+    base: impl Fn(&Step) -> F + 'static,
+    read: impl Fn(&dyn Forecast, f64) -> f64 + 'static,
+) -> Box<dyn FnMut(&Step)> {
+    let mut stream = Stream::<_, Gaussian>::new(LedgerRecalibrator::default());
     Box::new(move |step| {
         let (ticket, calibrated) = stream.issue(step.forecast()).unwrap();
-        let moments = calibrated.moments();
-        black_box((moments.mean, moments.std()));
+        let base = base(step);
+        black_box(read(&Recalibrated::new(&base, calibrated.map()), step.outcome));
         black_box(stream.resolve(ticket, step.outcome).unwrap());
     })
+}
+
+/// Mean and standard deviation.
+fn moments(forecast: &dyn Forecast, _: f64) -> f64 {
+    let moments = forecast.moments();
+    moments.mean + moments.std()
+}
+
+fn crps(forecast: &dyn Forecast, y: f64) -> f64 {
+    forecast.crps(y)
+}
+
+/// The normal distribution by `count` of its quantiles.
+fn table(count: u32) -> impl Fn(&Step) -> Quantiles {
+    let probabilities: Vec<f64> = (1..=count).map(|k| f64::from(k) / f64::from(count + 1)).collect();
+    move |step| {
+        let values: Vec<f64> = probabilities.iter().map(|&p| step.forecast().quantile(p)).collect();
+        Quantiles::new(&probabilities, &values).unwrap()
+    }
 }
 
 /// The same with everything that a report needs: two CRPS, coverage, widths and PITs.
@@ -121,7 +151,8 @@ fn step() {
             times.push(start.elapsed().as_nanos() as f64 / BATCH as f64);
         }
     }
-    let reference = best(&times[5]);
+    let of_reference = all.iter().zip(&times).find(|((name, _), _)| *name == REFERENCE);
+    let reference = of_reference.map_or(f64::NAN, |(_, times)| best(times));
     println!("| step | best ns | median ns | of the scalar loop |\n|---|---|---|---|");
     for ((name, _), times) in all.iter().zip(&mut times) {
         times.sort_by(f64::total_cmp);
