@@ -40,7 +40,7 @@ impl<S: Sink> Pieces<S> {
     }
 
     /// The next knot. Where rounding makes knots cross, the larger numbers hold; one that a wide base sends off the axis is left out.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, y: f64, z: f64) {
         if !y.is_finite() {
             return;
@@ -68,13 +68,19 @@ impl<S: Sink> Pieces<S> {
     #[inline]
     fn put(&mut self, (y, z): (f64, f64)) {
         if self.count == FULL {
-            self.flush();
-            (self.y[0], self.scores.z[0]) = (self.y[FULL - 1], self.scores.z[FULL - 1]);
-            self.count = 1;
+            self.start_again();
         }
         self.y[self.count] = y;
         self.scores.z[self.count] = z;
         self.count += 1;
+    }
+
+    /// Adds what was gathered, and keeps the last knot.
+    #[cold]
+    fn start_again(&mut self) {
+        self.flush();
+        (self.y[0], self.scores.z[0]) = (self.y[FULL - 1], self.scores.z[FULL - 1]);
+        self.count = 1;
     }
 
     fn flush(&mut self) {

@@ -4,7 +4,7 @@
 //! probit scores, split by the caller's `draw` where a forecast has atoms. CRPS is exact or by quadrature, as
 //! [`Forecast::crps`] gives it.
 //!
-//! Cost per outcome: two CRPS and, per coverage, two quantiles of each forecast.
+//! Cost per outcome: two CRPS and, per coverage, two quantiles of each forecast; no allocation where the CRPS needs none.
 
 use std::collections::BTreeMap;
 use std::fmt;

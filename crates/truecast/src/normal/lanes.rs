@@ -9,7 +9,7 @@
 //!
 //! m is a ratio of polynomials of degree 10 and 11 in x, both with leading coefficient 1, because x m(x) → 1: interpolated at the Chebyshev
 //! points of (x − 3)/(x + 3) in 70 digits, so that it holds for every x ≥ 0 with a relative error of 8e-17. All coefficients are
-//! positive, and so no digits are lost. Quantiles are those of [`quantile`](super::quantile), bit for bit: the same operations in the same
+//! positive, and so no digits are lost. Quantiles are those of [`quantile`], bit for bit: the same operations in the same
 //! order. No operation is fused on any machine, so results do not depend on it.
 
 use multiversion::multiversion;

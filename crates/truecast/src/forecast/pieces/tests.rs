@@ -1,6 +1,7 @@
 //! Sums over pieces against the same integrals of the curve that [`Forecast::curve`] makes, knot by knot with scalar functions.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use crate::forecast::{
     AnyForecast, Forecast, Gaussian, Moments, ProbitCurve, Quantiles, Recalibrated, Samples,
@@ -146,7 +147,12 @@ fn arbitrary_base() -> impl Strategy<Value = AnyForecast> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 1_500,
+        rng_seed: RngSeed::Fixed(11),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// 1e-12 of the score and of the width of the middle: where all but a far tail is one atom, the tail's own digits are fewer.
     #[test]
@@ -162,7 +168,8 @@ proptest! {
         prop_assert!((of_curve - want).abs() <= 1e-12 * size, "{of_curve:e} {want:e}");
     }
 
-    /// Mean and standard deviation to 1e-11 of the latter: the curve's slopes between scores that differ by 1e-4 have that error.
+    /// The rule for short pieces once held up to h = 0.05, where its error in the variance is 2e-11. Now mean and variance are right to 2e-12
+    /// of the standard deviation and its square, with a part of the place for atoms, whose deviation is nothing but rounding.
     #[test]
     fn the_moments_are_those_of_the_curve(map in arbitrary_map(), base in arbitrary_base()) {
         let calibrated = Recalibrated::new(base, map);
@@ -170,8 +177,8 @@ proptest! {
         let (got, fast, want) = (calibrated.moments(), curve.moments(), moments(&curve));
         for got in [got, fast] {
             let size = want.std() + 1e-3 * (1.0 + want.mean.abs());
-            prop_assert!((got.mean - want.mean).abs() <= 1e-11 * size, "{got:?} {want:?}");
-            prop_assert!((got.variance - want.variance).abs() <= 1e-11 * size * size, "{got:?} {want:?}");
+            prop_assert!((got.mean - want.mean).abs() <= 2e-12 * size, "{got:?} {fast:?} {want:?}");
+            prop_assert!((got.variance - want.variance).abs() <= 2e-12 * size * size, "{got:?} {fast:?} {want:?}");
         }
     }
 

@@ -140,7 +140,7 @@ fn add_pieces(
         let a = derivatives(side * z[i], tail[i], density[i]);
         let b = derivatives(side * z[i + 1], tail[i + 1], density[i + 1]);
         let slopes = side * (a.1 - b.1);
-        let short = 0.5 * (a.0 + b.0) + rise * (0.1 * slopes + rise * (a.2 + b.2) / 120.0);
+        let short = 0.5 * (a.0 + b.0) + rise * (0.1 * slopes + rise * (a.2 + b.2) * (1.0 / 120.0));
         let mean = if rise > SHORT { long } else { short };
         terms[i] = (y[i + 1] - y[i]) * mean;
     }
