@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use crate::failure::Result;
 
+pub(crate) use truecast_report::number::count;
+
 /// A line on standard error. That it cannot be written is no reason to stop.
 macro_rules! say {
     ($($words:tt)*) => {{
@@ -20,19 +22,6 @@ pub(crate) fn print(text: &str) -> Result<()> {
         .write_all(text.as_bytes())
         .and_then(|()| output.flush())
         .map_err(|source| truecast_data::Error::Io { file: "standard output".to_owned(), source }.into())
-}
-
-/// 12,345,678.
-pub(crate) fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// 61.2 %, or a dash before anything is known.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use truecast::error::SnapshotError;
+use truecast::stream::envelope;
 
 use crate::error::{Error, Result};
 use crate::fleet::Fleet;
@@ -9,7 +10,6 @@ use crate::series::{SavedSeries, Series};
 use crate::settings::Settings;
 
 const MAGIC: &[u8; 8] = b"TCFLEET\0";
-const HEADER: usize = 8 + 2 + 8 + 4;
 /// The version that is written, and the newest that is read.
 pub const NEWEST_VERSION: u16 = 1;
 
@@ -25,18 +25,12 @@ impl Fleet {
         let series = self.series().map(Series::save).collect::<Result<_>>()?;
         let saved = Saved { settings: self.settings().clone(), series };
         let payload = postcard::to_allocvec(&saved).map_err(|error| malformed(&error))?;
-        let mut bytes = Vec::with_capacity(HEADER + payload.len());
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&NEWEST_VERSION.to_le_bytes());
-        bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&crc32fast::hash(&payload).to_le_bytes());
-        bytes.extend_from_slice(&payload);
-        Ok(bytes)
+        Ok(envelope::seal(MAGIC, NEWEST_VERSION, &payload))
     }
 
     /// Loads a saved fleet, and refuses anything that is damaged or inconsistent.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let payload = open(bytes)?;
+        let payload = envelope::open(MAGIC, NEWEST_VERSION, bytes).map_err(truecast::Error::from)?;
         let (saved, rest) = postcard::take_from_bytes::<Saved>(payload).map_err(|error| malformed(&error))?;
         if !rest.is_empty() {
             let reason = format!("{} bytes behind the end", rest.len());
@@ -83,32 +77,4 @@ fn describe(settings: &Settings, other: &Settings) -> String {
 
 fn malformed(error: &postcard::Error) -> Error {
     truecast::Error::from(SnapshotError::Malformed { reason: error.to_string() }).into()
-}
-
-/// Checks the header and gives the payload.
-fn open(bytes: &[u8]) -> Result<&[u8]> {
-    let refuse = |error: SnapshotError| Err(truecast::Error::from(error).into());
-    if !bytes.starts_with(MAGIC) {
-        return refuse(SnapshotError::BadMagic);
-    }
-    let Some((header, payload)) = bytes.split_at_checked(HEADER) else {
-        return refuse(SnapshotError::WrongLength { expected: HEADER, found: bytes.len() });
-    };
-    let found = u16::from_le_bytes([header[8], header[9]]);
-    if found == 0 || found > NEWEST_VERSION {
-        return refuse(SnapshotError::UnsupportedVersion { found, newest: NEWEST_VERSION });
-    }
-    let mut length = [0; 8];
-    length.copy_from_slice(&header[10..18]);
-    let length = u64::from_le_bytes(length);
-    if length != payload.len() as u64 {
-        let expected = usize::try_from(length).unwrap_or(usize::MAX).saturating_add(HEADER);
-        return refuse(SnapshotError::WrongLength { expected, found: bytes.len() });
-    }
-    let expected = u32::from_le_bytes([header[18], header[19], header[20], header[21]]);
-    let found = crc32fast::hash(payload);
-    if expected != found {
-        return refuse(SnapshotError::WrongChecksum { expected, found });
-    }
-    Ok(payload)
 }

@@ -7,6 +7,7 @@
 //! A stream is saved with [`Stream::to_bytes`] (layout in `docs/formats.md`) and a resumed run is bit-equal to an
 //! uninterrupted one: random draws are functions of (seed, step), so there is no generator to save.
 
+pub mod envelope;
 mod pending;
 mod snapshot;
 mod ticket;

@@ -1,16 +1,15 @@
-//! A stream as bytes: magic, version, length, checksum, payload. The layout is `docs/formats.md`; old versions load forever.
+//! A stream as bytes: the header of `envelope.rs`, then the payload. The layout is `docs/formats.md`; old versions load forever.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::pending::{Entry, Pending};
-use super::{Stream, Ticket};
+use super::{Stream, Ticket, envelope};
 use crate::error::{Result, SnapshotError};
 use crate::forecast::Forecast;
 use crate::recalibrate::{Plan, Recalibrator};
 
 const MAGIC: &[u8; 8] = b"TRUECAST";
-const HEADER: usize = 8 + 2 + 8 + 4;
 
 /// The version that is written, and the newest that is read.
 pub const NEWEST_VERSION: u16 = 1;
@@ -41,18 +40,12 @@ impl<R: Snapshot, F: Forecast + Clone + Serialize + DeserializeOwned> Stream<R, 
         let malformed = |e: postcard::Error| SnapshotError::Malformed { reason: e.to_string() };
         let mut payload = postcard::to_allocvec(&R::name()).map_err(malformed)?;
         payload.extend(postcard::to_allocvec(&saved).map_err(malformed)?);
-        let mut bytes = Vec::with_capacity(HEADER + payload.len());
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&NEWEST_VERSION.to_le_bytes());
-        bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&crc32fast::hash(&payload).to_le_bytes());
-        bytes.extend_from_slice(&payload);
-        Ok(bytes)
+        Ok(envelope::seal(MAGIC, NEWEST_VERSION, &payload))
     }
 
     /// Loads a saved stream, and refuses anything that is damaged or inconsistent.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let payload = open(bytes)?;
+        let payload = envelope::open(MAGIC, NEWEST_VERSION, bytes)?;
         let malformed = |e: postcard::Error| SnapshotError::Malformed { reason: e.to_string() };
         let (name, payload) = postcard::take_from_bytes::<String>(payload).map_err(malformed)?;
         if name != R::name() {
@@ -67,34 +60,6 @@ impl<R: Snapshot, F: Forecast + Clone + Serialize + DeserializeOwned> Stream<R, 
         }
         restore(saved)
     }
-}
-
-/// Checks the header and gives the payload.
-fn open(bytes: &[u8]) -> Result<&[u8], SnapshotError> {
-    let magic = bytes.get(..MAGIC.len()).unwrap_or(bytes);
-    if magic.is_empty() || !MAGIC.starts_with(magic) {
-        return Err(SnapshotError::BadMagic);
-    }
-    let Some((header, payload)) = bytes.split_at_checked(HEADER) else {
-        return Err(SnapshotError::WrongLength { expected: HEADER, found: bytes.len() });
-    };
-    let found = u16::from_le_bytes([header[8], header[9]]);
-    if found == 0 || found > NEWEST_VERSION {
-        return Err(SnapshotError::UnsupportedVersion { found, newest: NEWEST_VERSION });
-    }
-    let mut length = [0; 8];
-    length.copy_from_slice(&header[10..18]);
-    let length = u64::from_le_bytes(length);
-    if length != payload.len() as u64 {
-        let expected = usize::try_from(length).unwrap_or(usize::MAX).saturating_add(HEADER);
-        return Err(SnapshotError::WrongLength { expected, found: bytes.len() });
-    }
-    let expected = u32::from_le_bytes([header[18], header[19], header[20], header[21]]);
-    let found = crc32fast::hash(payload);
-    if expected != found {
-        return Err(SnapshotError::WrongChecksum { expected, found });
-    }
-    Ok(payload)
 }
 
 /// Puts a decoded stream together, if its parts fit.
