@@ -9,6 +9,8 @@ pub(crate) enum Purpose {
     Design = 1,
     /// Orders of the cells of a Latin hypercube.
     Order = 2,
+    /// The quantile of Thompson sampling.
+    Thompson = 5,
 }
 
 /// The seed of one purpose, derived from that of the study.

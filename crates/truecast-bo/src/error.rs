@@ -100,3 +100,13 @@ pub enum Error {
         rule: &'static str,
     },
 }
+
+/// `value`, if it `holds` its rule.
+pub(crate) fn setting(what: &'static str, rule: &'static str, value: f64, holds: bool) -> Result<f64> {
+    if holds { Ok(value) } else { Err(Error::Setting { what, rule, value }) }
+}
+
+/// A computed number, if it stayed finite.
+pub(crate) fn computed(what: &'static str, value: f64) -> Result<f64> {
+    if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { what, value }) }
+}

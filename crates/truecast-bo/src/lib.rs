@@ -2,13 +2,23 @@
 
 #![forbid(unsafe_code)]
 
+pub mod acquisition;
 pub mod benchmark;
+pub mod criterion;
 pub mod design;
 mod draws;
 pub mod error;
+pub mod maximise;
+pub mod remap;
 pub mod space;
+pub mod surrogate;
 
+pub use acquisition::{Acquisition, AnyAcquisition, Kappa};
 pub use benchmark::Benchmark;
+pub use criterion::Criterion;
 pub use design::Design;
 pub use error::{Error, Result};
+pub use maximise::Search;
+pub use remap::Remap;
 pub use space::{Dimension, Scale, Space, Value};
+pub use surrogate::{ProcessSurrogate, Surrogate, SurrogateSettings};
