@@ -9,8 +9,16 @@ pub(crate) enum Purpose {
     Design = 1,
     /// Orders of the cells of a Latin hypercube.
     Order = 2,
+    /// Candidates for the next point.
+    Candidates = 3,
+    /// The next point, where the surrogate has none.
+    Fallback = 4,
     /// The quantile of Thompson sampling.
     Thompson = 5,
+    /// Points at which coverage is measured.
+    Coverage = 6,
+    /// Seeds of runs.
+    Runs = 7,
 }
 
 /// The seed of one purpose, derived from that of the study.

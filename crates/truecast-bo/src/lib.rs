@@ -4,6 +4,7 @@
 
 pub mod acquisition;
 pub mod benchmark;
+pub mod calibration;
 pub mod criterion;
 pub mod design;
 mod draws;
@@ -15,6 +16,7 @@ pub mod surrogate;
 
 pub use acquisition::{Acquisition, AnyAcquisition, Kappa};
 pub use benchmark::Benchmark;
+pub use calibration::Calibration;
 pub use criterion::Criterion;
 pub use design::Design;
 pub use error::{Error, Result};

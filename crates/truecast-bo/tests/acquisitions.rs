@@ -1,5 +1,7 @@
 //! Acquisitions: closed forms, the identity map, exact slopes, and a search that finds what there is.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use truecast::{AnyForecast, Forecast, Gaussian, LedgerRecalibrator, Recalibrator, normal};
 use truecast_bo::acquisition::{
     Acquisition, ExpectedImprovement, LowerConfidenceBound, ProbabilityOfImprovement, ThompsonSampling,
@@ -155,7 +157,7 @@ fn the_search_finds_the_largest_value_and_keeps_out_of_excluded_balls() {
         assert!(value >= most - 1e-9 * most.abs(), "{value} against {most}");
         let balls = [Excluded { centre: x.clone(), radius: 0.2 }];
         let (other, less) =
-            maximise(&criterion, &space, &[x.clone()], &balls, search, (1, 2)).unwrap().unwrap();
+            maximise(&criterion, &space, std::slice::from_ref(&x), &balls, search, (1, 2)).unwrap().unwrap();
         let distance = x.iter().zip(&other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
         assert!(distance > 0.2 && less <= value);
         let everything = [Excluded { centre: x.clone(), radius: 2.0 }];
