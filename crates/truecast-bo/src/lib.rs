@@ -12,6 +12,7 @@ pub mod error;
 pub mod maximise;
 pub mod remap;
 pub mod space;
+pub mod study;
 pub mod surrogate;
 
 pub use acquisition::{Acquisition, AnyAcquisition, Kappa};
@@ -23,4 +24,5 @@ pub use error::{Error, Result};
 pub use maximise::Search;
 pub use remap::Remap;
 pub use space::{Dimension, Scale, Space, Value};
+pub use study::{Study, StudySettings};
 pub use surrogate::{ProcessSurrogate, Surrogate, SurrogateSettings};

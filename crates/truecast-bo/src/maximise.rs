@@ -55,7 +55,8 @@ pub struct Excluded {
 }
 
 impl Excluded {
-    fn holds(&self, x: &[f64]) -> bool {
+    /// True if `x` lies in it.
+    pub fn holds(&self, x: &[f64]) -> bool {
         let square: f64 = self.centre.iter().zip(x).map(|(a, b)| (a - b) * (a - b)).sum();
         square <= self.radius * self.radius
     }
