@@ -11,6 +11,7 @@ mod draws;
 pub mod error;
 pub mod maximise;
 pub mod remap;
+pub mod reproduction;
 pub mod space;
 pub mod study;
 pub mod surrogate;
