@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use truecast_bo::reproduction::Reproduction;
@@ -25,14 +26,14 @@ fn main() -> ExitCode {
 }
 
 /// Ask and tell: twelve points of the six-hump camel.
-fn small() -> Result<(), String> {
+fn small() -> Result<(), Box<dyn Error>> {
     let camel = Benchmark::SixHumpCamel;
     let settings = StudySettings { calibration: Calibration::online_scale(), seed: 1, ..Default::default() };
-    let mut study = camel.space().and_then(|space| Study::new(space, settings)).map_err(words)?;
+    let mut study = camel.space().and_then(|space| Study::new(space, settings))?;
     for _ in 0..12 {
-        let point = study.suggest().map_err(words)?;
+        let point = study.suggest()?;
         let x: Vec<f64> = point.iter().filter_map(Value::as_real).collect();
-        study.observe(&point, camel.value(&x).map_err(words)?).map_err(words)?;
+        study.observe(&point, camel.value(&x)?)?;
     }
     if let Some(best) = study.best() {
         println!("six-hump camel after 12 points: {best:?}\n");
@@ -40,7 +41,7 @@ fn small() -> Result<(), String> {
     Ok(())
 }
 
-fn reproduction(mut arguments: impl Iterator<Item = String>) -> Result<String, String> {
+fn reproduction(mut arguments: impl Iterator<Item = String>) -> Result<String, Box<dyn Error>> {
     let mut plan = Reproduction { seeds: 5, ..Default::default() };
     let (mut benchmarks, mut variants) = (Vec::new(), Vec::new());
     while let Some(flag) = arguments.next() {
@@ -49,12 +50,13 @@ fn reproduction(mut arguments: impl Iterator<Item = String>) -> Result<String, S
         match flag.as_str() {
             "--seeds" => plan.seeds = number()?,
             "--steps" => plan.steps = Some(number()? as usize),
-            "--benchmark" => benchmarks.push(value.parse().map_err(words)?),
-            "--variant" => variants.push(value.parse().map_err(words)?),
+            "--benchmark" => benchmarks.push(value.parse()?),
+            "--variant" => variants.push(value.parse()?),
             _ => {
                 return Err(format!(
                     "{flag} is not a flag; there are --seeds, --steps, --benchmark and --variant"
-                ));
+                )
+                .into());
             }
         }
     }
@@ -64,9 +66,5 @@ fn reproduction(mut arguments: impl Iterator<Item = String>) -> Result<String, S
     if !variants.is_empty() {
         plan.variants = variants;
     }
-    plan.compare().map(|table| table.to_string()).map_err(words)
-}
-
-fn words(error: truecast_bo::Error) -> String {
-    error.to_string()
+    Ok(plan.compare()?.to_string())
 }

@@ -31,10 +31,10 @@ impl Estimate {
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or(3);
-        f.pad(&match self.error {
-            Some(error) => format!("{:.digits$} ± {error:.digits$}", self.mean),
-            None => format!("{:.digits$}", self.mean),
-        })
+        match self.error {
+            Some(error) => write!(f, "{:.digits$} ± {error:.digits$}", self.mean),
+            None => write!(f, "{:.digits$}", self.mean),
+        }
     }
 }
 

@@ -144,6 +144,7 @@ mod tests {
             (estimate.mean - 3.0).abs() < 1e-15
                 && (estimate.error.unwrap() - (7.0_f64 / 3.0).sqrt()).abs() < 1e-15
         );
+        assert_eq!(format!("{estimate:.2}"), "3.00 ± 1.53");
         assert_eq!(Estimate::of(&[1.0]).unwrap().error, None);
         assert_eq!(Estimate::of(&[]), None);
     }
