@@ -230,7 +230,8 @@ mod tests {
         let settings = SurrogateSettings { noise: Noise::Fixed(0.0), ..Default::default() };
         let surrogate = ProcessSurrogate::fit(&points, &outcomes, &settings, None, 0).unwrap();
         let at = vec![0.51, 0.49];
-        let (before, after) = (surrogate.function_gaussian(&at), surrogate.believing(&[at.clone()]));
+        let (before, after) =
+            (surrogate.function_gaussian(&at), surrogate.believing(std::slice::from_ref(&at)));
         let (before, after) = (before.unwrap(), after.unwrap().function_gaussian(&at).unwrap());
         assert!((before.mean() - after.mean()).abs() < 1e-6 && after.std() < 1e-3 * before.std());
     }
