@@ -60,4 +60,4 @@ pub use maximise::Search;
 pub use remap::Remap;
 pub use space::{Dimension, Scale, Space, Value};
 pub use study::{Study, StudySettings};
-pub use surrogate::{ProcessSurrogate, Surrogate, SurrogateSettings};
+pub use surrogate::{ModelSurrogate, ProcessSurrogate, Surrogate, SurrogateSettings};

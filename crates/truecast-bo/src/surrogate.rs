@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use truecast::{AnyForecast, Gaussian};
 use truecast_models::{
     GaussianProcess, GaussianProcessBuilder, GaussianProcessParameters, Hyperparameters, Kernel, Latent,
-    Noise,
+    Model, Noise,
 };
 
 use crate::error::{self, Error, Result};
@@ -28,6 +28,20 @@ pub trait Surrogate: Debug + Send + Sync {
     /// Mean and standard deviation of [`function`](Surrogate::function) with their gradients in `x`, if it is Gaussian and they are known.
     fn gradients(&self, _x: &[f64]) -> Result<Option<Latent>> {
         Ok(None)
+    }
+}
+
+/// Any model of `truecast-models` as a surrogate, its outcomes taken for the function. It knows no gradients: a search goes by differences.
+#[derive(Debug, Clone)]
+pub struct ModelSurrogate<M>(pub M);
+
+impl<M: Model> Surrogate for ModelSurrogate<M> {
+    fn function(&self, x: &[f64]) -> Result<AnyForecast> {
+        self.outcome(x)
+    }
+
+    fn outcome(&self, x: &[f64]) -> Result<AnyForecast> {
+        Ok(self.0.predict(x)?)
     }
 }
 
