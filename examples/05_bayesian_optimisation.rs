@@ -1,7 +1,8 @@
 //! Bayesian optimisation with honest uncertainty, and the paper's table 2 with its controls.
 //!
 //! ```text
-//! cargo run --release -p truecast-bo --example 05_bayesian_optimisation -- --seeds 20 [--steps N] [--benchmark NAME]… [--variant NAME]…
+//! cargo run --release -p truecast-bo --example 05_bayesian_optimisation -- --seeds 20 [--steps N] \
+//!     [--noise VARIANCE] [--separate-lengths true] [--benchmark NAME]… [--variant NAME]…
 //! ```
 
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 
 use truecast_bo::reproduction::Reproduction;
 use truecast_bo::{Benchmark, Calibration, Study, StudySettings, Value};
+use truecast_models::Noise;
 
 fn main() -> ExitCode {
     match small().and_then(|()| reproduction(std::env::args().skip(1))) {
@@ -50,11 +52,13 @@ fn reproduction(mut arguments: impl Iterator<Item = String>) -> Result<String, B
         match flag.as_str() {
             "--seeds" => plan.seeds = number()?,
             "--steps" => plan.steps = Some(number()? as usize),
+            "--noise" => plan.surrogate.noise = Noise::Fixed(value.parse()?),
+            "--separate-lengths" => plan.surrogate.separate_lengths = value.parse()?,
             "--benchmark" => benchmarks.push(value.parse()?),
             "--variant" => variants.push(value.parse()?),
             _ => {
                 return Err(format!(
-                    "{flag} is not a flag; there are --seeds, --steps, --benchmark and --variant"
+                    "{flag} is not a flag; there are --seeds, --steps, --noise, --separate-lengths, --benchmark, --variant"
                 )
                 .into());
             }

@@ -21,6 +21,8 @@ pub use variant::{INITIAL, Variant};
 use crate::benchmark::Benchmark;
 use crate::draws::{self, Purpose};
 use crate::error::{self, Result};
+use crate::study::StudySettings;
+use crate::surrogate::SurrogateSettings;
 
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +36,8 @@ pub struct Reproduction {
     pub seeds: u64,
     /// Steps after the initial points; none: 30 with two inputs, 50 with more.
     pub steps: Option<usize>,
+    /// The surrogate of every run; the noise is learned unless this says otherwise, though the benchmarks have none.
+    pub surrogate: SurrogateSettings,
     /// The key of all runs.
     pub seed: u64,
 }
@@ -45,6 +49,7 @@ impl Default for Reproduction {
             variants: Variant::ALL.to_vec(),
             seeds: 20,
             steps: None,
+            surrogate: SurrogateSettings::default(),
             seed: 0,
         }
     }
@@ -68,7 +73,11 @@ impl Reproduction {
             }
         }
         all.into_par_iter()
-            .map(|(benchmark, variant, seed)| Run::new(benchmark, variant, self.steps_of(benchmark), seed))
+            .map(|(benchmark, variant, seed)| {
+                let settings = variant.settings(self.steps_of(benchmark), seed);
+                let settings = StudySettings { surrogate: self.surrogate.clone(), ..settings };
+                Run::new(benchmark, variant, self.steps_of(benchmark), settings)
+            })
             .collect()
     }
 
@@ -83,7 +92,7 @@ impl Reproduction {
     ///     variants: vec![Variant::Plain, Variant::Online],
     ///     seeds: 2,
     ///     steps: Some(4),
-    ///     seed: 0,
+    ///     ..Default::default()
     /// };
     /// let comparison = small.compare()?;
     /// assert_eq!(comparison.rows.len(), 2);
@@ -112,7 +121,9 @@ mod tests {
 
     #[test]
     fn variants_share_initial_points_and_runs_repeat() {
-        let run = |variant| Run::new(Benchmark::SixHumpCamel, variant, 4, 11).unwrap();
+        let run = |variant: Variant| {
+            Run::new(Benchmark::SixHumpCamel, variant, 4, variant.settings(4, 11)).unwrap()
+        };
         let plain = run(Variant::Plain);
         for variant in Variant::ALL {
             let other = run(variant);
@@ -129,7 +140,7 @@ mod tests {
     fn a_run_is_stuck_when_it_is_flat_and_far() {
         let run = |curve: &[f64]| Run {
             curve: curve.to_vec(),
-            ..Run::new(Benchmark::Beale, Variant::Plain, 0, 0).unwrap()
+            ..Run::new(Benchmark::Beale, Variant::Plain, 0, Variant::Plain.settings(0, 0)).unwrap()
         };
         assert!(run(&[9.0, 8.0, 8.0, 8.0]).is_stuck(100.0));
         assert!(!run(&[9.0, 8.0, 8.0, 6.0]).is_stuck(100.0));

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use truecast::Forecast;
 
-use super::variant::{INITIAL, Variant};
+use super::variant::Variant;
 use crate::benchmark::Benchmark;
 use crate::draws::{self, Purpose};
 use crate::error::Result;
 use crate::space::Value;
-use crate::study::Study;
+use crate::study::{Study, StudySettings};
 
 /// Random points at which coverage is measured at each step.
 const PROBES: u64 = 10;
@@ -63,9 +63,15 @@ pub struct Run {
 }
 
 impl Run {
-    /// Runs so many steps after the initial points.
-    pub fn new(benchmark: Benchmark, variant: Variant, steps: usize, seed: u64) -> Result<Self> {
-        let mut study = Study::new(benchmark.space()?, variant.settings(steps, seed))?;
+    /// Runs so many steps after the initial points, with the variant's settings or others like them.
+    pub fn new(
+        benchmark: Benchmark,
+        variant: Variant,
+        steps: usize,
+        settings: StudySettings,
+    ) -> Result<Self> {
+        let (seed, initial) = (settings.seed, settings.initial);
+        let mut study = Study::new(benchmark.space()?, settings)?;
         let probes = draws::seed(seed, Purpose::Coverage);
         let mut run = Run {
             benchmark,
@@ -79,15 +85,15 @@ impl Run {
             fallbacks: 0,
         };
         let mut least = f64::INFINITY;
-        for number in 0..INITIAL + steps {
+        for number in 0..initial + steps {
             let point = study.suggest()?;
             let y = evaluate(benchmark, &point)?;
-            if number >= INITIAL {
+            if number >= initial {
                 run.measure(&study, y, probes)?;
             }
             study.observe(&point, y)?;
             least = least.min(y);
-            if number + 1 >= INITIAL {
+            if number + 1 >= initial {
                 run.curve.push(least);
             }
         }
