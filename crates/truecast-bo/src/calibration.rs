@@ -18,8 +18,8 @@
 //! online-scale   s² = (m + Σ z_t²)/(m + n),   z_t = (y_t − μ_t)/σ_t,   m = shrinkage, held within [least, 1]
 //! ```
 //!
-//! **Narrow only.** Chosen points are those whose outcome might be far below; where that is so, wider intervals explore what is already explored. So the online kinds
-//! never widen: with κ = 2 and `least` = 0.05, κ_t lies between 0.1 and 2.
+//! **Narrow only.** The online stream is that of points chosen for how low they might turn out, not of the space: where a few of them surprise, wider intervals
+//! everywhere would explore on their account. So the online kinds never widen: with κ = 2 and `least` = 0.05, κ_t lies between 0.1 and 2.
 //!
 //! **One map per step.** A ledger recalibrator's map depends on its forecast's width. It is made once, for the median width of its stream, and used at all points.
 

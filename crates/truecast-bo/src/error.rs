@@ -76,7 +76,7 @@ pub enum Error {
         value: f64,
     },
     /// There are too few outcomes for a surrogate.
-    #[error("{found} different outcomes seen, at least {least} are needed for a surrogate")]
+    #[error("{found} outcomes seen, at least {least} are needed for a surrogate")]
     TooFewOutcomes {
         /// Outcomes needed.
         least: usize,
