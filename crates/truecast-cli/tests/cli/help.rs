@@ -35,6 +35,7 @@ fn of_every_command() {
     {
         shows(command, &[command, "--help"]);
     }
+    shows("reproduce-uci", &["reproduce", "uci", "--help"]);
 }
 
 #[test]
