@@ -357,7 +357,8 @@ proptest! {
     }
 
     /// Units cancel. A power of two changes no mantissa, so all that is announced is the same to the bit; any other
-    /// factor, 1e9 here, changes the last bits of weights and scores, and 200 steps of that stay below 1e-9. The prior is
+    /// factor, 1e9 here, changes the last bits of weights and scores, and 200 steps of that stay below 1e-9. The guard's reach
+    /// beyond 8 probits is a score read through probabilities down to 1e-12, where 1e-16 is 1e-16/φ(7) = 1e-5. The prior is
     /// kept: without one a balance may be 0 all along a cell, and then the last bit decides where in it to play.
     #[test]
     fn units_change_nothing(
@@ -384,7 +385,8 @@ proptest! {
         if parameters_have_prior(&parameters) {
             for factor in [1e9, 1e-9] {
                 for (a, b) in plain.iter().zip(scaled(factor, 0.0)) {
-                    prop_assert!((a - b).abs() <= 1e-9, "{a} and, with factor {factor}, {b}");
+                    let tolerance = if a.abs() <= 8.0 { 1e-9 } else { 1e-4 };
+                    prop_assert!((a - b).abs() <= tolerance, "{a} and, with factor {factor}, {b}");
                 }
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Calibrated levels do not yet make an 80 % interval cover 80 %: an adversary who sees the interval and steps just outside
 //! beats them completely. The guard is a second monotone map behind the ledgers', in the probit scale of the ledger
-//! forecast, so it knows no units:
+//! forecast:
 //!
 //! ```text
 //! e_k = hits − nominal so far of quantile q_k;   b_k = 2 √(q_k (1−q_k)(n + 25)) + 1;   t_k = Φ⁻¹(q_k)
@@ -15,6 +15,15 @@
 //! per-level method can. The quantiles are the ends of the intervals people ask for (50, 80, 90, 95, 98 %, …), because between
 //! guarded quantiles coverage is only interpolated. ±0.999 lets a knot move by 80 probit units: further would cost accuracy
 //! after a bad start, less would leave far-off outcomes uncovered (measured in DESIGN.md, "Why does the guard …").
+//!
+//! Probit units are the forecast's own. After outcomes 50 standard deviations away a forecast that is suddenly 100,000 times wider
+//! would be widened by 50 of *its* standard deviations, where no outcome has ever been. So every knot is held within
+//!
+//! ```text
+//! ±max(8, 2 · farthest / s_t);   farthest = max |score| · s so far,   s = the base's scale in units of the outcome
+//! ```
+//!
+//! An outcome beyond that more than doubles `farthest`, so there are at most log₂ of the range of outcomes of them.
 //!
 //! Cost: O(K), no allocation. See docs/theory.md, "The coverage guard".
 
@@ -35,6 +44,10 @@ const LOWER_HALF: [f64; 14] =
 const STRENGTH: f64 = 0.16;
 const SLACK: f64 = 25.0;
 const LIMIT: f64 = 0.999;
+/// Knots are free within this many probit units: beyond 7.04, which an outcome between the outer levels can score at most.
+const FREE_REACH: f64 = 8.0;
+/// And within this many times the distance of the farthest outcome so far.
+const FARTHER: f64 = 2.0;
 
 /// The quantiles that are guarded; the same for every guard.
 #[derive(Debug, PartialEq)]
@@ -60,11 +73,13 @@ pub struct Guard {
     grid: Arc<Grid>,
     errors: Vec<f64>,
     steps: u64,
+    /// The largest |score| × scale so far: how far from their forecasts outcomes have been, in their units. Finite, ≥ 0.
+    farthest: f64,
 }
 
 impl Default for Guard {
     fn default() -> Self {
-        Guard { grid: GRID.clone(), errors: vec![0.0; COUNT], steps: 0 }
+        Guard { grid: GRID.clone(), errors: vec![0.0; COUNT], steps: 0, farthest: 0.0 }
     }
 }
 
@@ -89,12 +104,17 @@ impl Guard {
         (self.steps as f64 + SLACK).sqrt()
     }
 
-    /// Writes the knots for the next outcome.
-    pub(crate) fn knots(&self, out: &mut Knots) {
+    /// Writes the knots for the next outcome. `scale` is the base forecast's, in units of the outcome; without one the
+    /// cap alone holds the knots.
+    pub(crate) fn knots(&self, scale: Option<f64>, out: &mut Knots) {
         let root = self.root();
         place_all(root, &self.errors, &self.grid.budgets, &self.grid.probits, &mut out.knots);
         if !isotonic::is_non_decreasing(&out.knots) {
             self.pool(root, &mut out.knots);
+        }
+        let reach = scale.map_or(f64::INFINITY, |scale| (FARTHER * self.farthest / scale).max(FREE_REACH));
+        if out.knots[0] < -reach || out.knots[COUNT - 1] > reach {
+            out.knots.iter_mut().for_each(|knot| *knot = knot.clamp(-reach, reach));
         }
     }
 
@@ -126,24 +146,29 @@ impl Guard {
     }
 
     /// Books an outcome whose ledger probit score is `score` against the knots that were in force.
-    pub(crate) fn settle(&mut self, knots: &Knots, score: f64) {
+    pub(crate) fn settle(&mut self, knots: &Knots, score: f64, scale: Option<f64>) {
+        let distance = score.abs() * scale.unwrap_or(0.0);
+        if distance.is_finite() {
+            self.farthest = self.farthest.max(distance);
+        }
         count_hits(score, &knots.knots, &self.grid.probabilities, &mut self.errors);
         self.steps += 1;
     }
 
     pub(crate) fn state(&self) -> GuardState {
-        GuardState { errors: self.errors.clone(), steps: self.steps }
+        GuardState { errors: self.errors.clone(), steps: self.steps, farthest: self.farthest }
     }
 
     pub(crate) fn from_state(state: GuardState) -> Result<Self, SnapshotError> {
         let limit = state.steps as f64 + 1.0;
-        if state.errors.len() != COUNT || !state.errors.iter().all(|e| e.abs() <= limit) {
+        let balances = state.errors.len() == COUNT && state.errors.iter().all(|e| e.abs() <= limit);
+        if !balances || !(0.0..f64::INFINITY).contains(&state.farthest) {
             return Err(SnapshotError::Invalid {
                 field: "guard",
-                rule: "27 balances within the number of steps",
+                rule: "27 balances within the number of steps, and a finite distance",
             });
         }
-        Ok(Guard { errors: state.errors, steps: state.steps, ..Guard::default() })
+        Ok(Guard { errors: state.errors, steps: state.steps, farthest: state.farthest, ..Guard::default() })
     }
 }
 
@@ -152,6 +177,7 @@ impl Guard {
 pub(crate) struct GuardState {
     errors: Vec<f64>,
     steps: u64,
+    farthest: f64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -303,5 +329,64 @@ impl TryFrom<Vec<f64>> for Knots {
 impl From<Knots> for Vec<f64> {
     fn from(of: Knots) -> Self {
         of.knots
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+mod tests {
+    use super::*;
+
+    /// A guard that has missed the same way `count` times, by `score` probit units of forecasts of scale 1.
+    fn missed(count: usize, score: f64) -> (Guard, Knots) {
+        let (mut guard, mut knots) = (Guard::default(), Knots::default());
+        for _ in 0..count {
+            guard.knots(Some(1.0), &mut knots);
+            guard.settle(&knots, score, Some(1.0));
+        }
+        (guard, knots)
+    }
+
+    /// The middle knots follow outcomes 50 standard deviations away; those of a forecast a hundred thousand times wider stay near it.
+    #[test]
+    fn reach_is_counted_in_units_of_the_outcome() {
+        let (guard, mut knots) = missed(100, 50.0);
+        guard.knots(Some(1.0), &mut knots);
+        assert!(knots.scores().iter().any(|&knot| knot > 50.0), "{:?}", knots.scores());
+        guard.knots(Some(1e5), &mut knots);
+        assert!(knots.scores().iter().all(|knot| knot.abs() <= FREE_REACH), "{:?}", knots.scores());
+        guard.knots(Some(10.0), &mut knots);
+        assert_eq!(knots.scores()[COUNT - 1], FARTHER * 50.0 / 10.0);
+    }
+
+    /// Every outcome just beyond the reach doubles it: from 14, twice the farthest so far, past 64 there are three.
+    #[test]
+    fn an_outcome_beyond_reach_doubles_it() {
+        let (mut guard, mut knots) = missed(100, 7.0);
+        let mut beyond = 0;
+        for _ in 0..200 {
+            guard.knots(Some(1.0), &mut knots);
+            let reach = (FARTHER * guard.farthest).max(FREE_REACH);
+            let score = if reach < 64.0 { 1.001 * reach } else { 63.0 };
+            beyond += usize::from(score > reach);
+            guard.settle(&knots, score, Some(1.0));
+        }
+        assert_eq!((beyond, guard.farthest), (3, 63.0));
+    }
+
+    #[test]
+    fn without_a_scale_the_cap_alone_holds() {
+        let (guard, mut knots) = missed(100, 50.0);
+        guard.knots(None, &mut knots);
+        assert!(knots.scores()[COUNT - 1] > 60.0, "{:?}", knots.scores());
+    }
+
+    #[test]
+    fn a_distance_that_cannot_be_is_refused() {
+        for farthest in [f64::NAN, f64::INFINITY, -1.0] {
+            let state = GuardState { farthest, ..Guard::default().state() };
+            assert!(matches!(Guard::from_state(state), Err(SnapshotError::Invalid { field: "guard", .. })));
+        }
+        assert_eq!(Guard::from_state(missed(9, 3.0).0.state()).unwrap(), missed(9, 3.0).0);
     }
 }

@@ -141,10 +141,17 @@ impl LedgerRecalibrator {
 
     /// The guard's knots behind the map through p̂.
     fn guarded<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
+        let scale = self.scale(plan);
         if let (Some(guard), Some(knots)) = (&self.guard, plan.map.guard_mut()) {
-            guard.knots(knots);
+            guard.knots(scale, knots);
         }
         plan
+    }
+
+    /// The base forecast's scale in units of the outcome: a normal's standard deviation. `None` where no part asks for widths.
+    fn scale(&self, plan: &Plan) -> Option<f64> {
+        let z = self.parameters.levels.probits();
+        (!plan.widths.is_empty()).then(|| sum(&plan.widths) / (z[z.len() - 1] - z[0]))
     }
 
     /// Feeds the memories, trust and the mixed regrets with Σ_j w[(u−o)² − (q−o)²].
@@ -210,8 +217,9 @@ impl Recalibrator for LedgerRecalibrator {
         }
         let score = plan.map.ledger_probit(z);
         let calibrated = plan.map.guarded(score);
+        let scale = self.scale(plan);
         if let (Some(guard), Some(knots)) = (&mut self.guard, plan.map.guard()) {
-            guard.settle(knots, score);
+            guard.settle(knots, score, scale);
         }
         self.settle_mixture(plan, z);
         self.ledgers.settle(plan, z, self.parameters.randomised);

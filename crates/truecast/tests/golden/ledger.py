@@ -169,8 +169,9 @@ class Trust:
 class Guard:
     """Coverage guard (docs/theory.md): keeps each quantile's hit balance within a budget of order sqrt(t).
 
-    Works in the probit scale of the ledger forecast, so it never looks at the base forecast or its units. The 27
-    quantiles are the ends of the intervals that are asked for, and the cap lets a knot move by 80 probit units.
+    Works in the probit scale of the ledger forecast. The 27 quantiles are the ends of the intervals that are asked for,
+    and the cap lets a knot move by 80 probit units, but never beyond both 8 of them and twice the distance of the
+    farthest outcome so far, which is counted in the outcome's units: probit score times the base's scale.
     """
 
     LOWER = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
@@ -182,8 +183,9 @@ class Guard:
         self.e = np.zeros(len(self.t))   # hits minus nominal
         self.n, self.strength, self.slack = 0, strength, slack
         self.cap = cap                # of the share of the budget: the furthest push is strength * cap / (1 - cap^2)
+        self.farthest = 0.0           # of the outcomes so far, in the outcome's units
 
-    def knots(self):
+    def knots(self, scale: float):
         """Where the ledger forecast's probit score must lie below for quantile q_k to be hit; non-decreasing."""
         b = 2 * np.sqrt(self.q * (1 - self.q) * (self.n + self.slack)) + 1.0
         blocks = []                    # [sum e, sum b, sum t, count, value]
@@ -192,14 +194,16 @@ class Guard:
             while len(blocks) > 1 and blocks[-2][4] > blocks[-1][4]:
                 r, l = blocks.pop(), blocks.pop()
                 blocks.append(self._block(l[0] + r[0], l[1] + r[1], l[2] + r[2], l[3] + r[3]))
-        return np.concatenate([np.full(blk[3], blk[4]) for blk in blocks])
+        reach = max(8.0, 2.0 * self.farthest / scale)
+        return np.clip(np.concatenate([np.full(blk[3], blk[4]) for blk in blocks]), -reach, reach)
 
     def _block(self, e, b, t, n):
         x = min(max(e / b, -self.cap), self.cap)
         return [e, b, t, n, t / n - self.strength * x / (1 - x * x)]
 
-    def settle(self, knots, r: float):
-        """r: the ledger forecast's probit score of the outcome."""
+    def settle(self, knots, r: float, scale: float):
+        """r: the ledger forecast's probit score of the outcome; scale: the base's standard deviation."""
+        self.farthest = max(self.farthest, abs(r) * scale)
         self.e += (r <= knots) - self.q
         self.n += 1
 
@@ -323,13 +327,13 @@ def interval_adversary(T: int = 3000, bound: float = 4.0, guarded: bool = True, 
     inside = 0
     for _ in range(T):
         play = led.play(w)
-        k = guard.knots() if guarded else guard.t
+        k = guard.knots(1.0) if guarded else guard.t
         g = Recalibrated(0.0, 1.0, zl, isotonic(trust.mix(play[0], led.u), w[-1]), guard.t, k)
         lo, hi = g.quantile(0.1), g.quantile(0.9)
         room = [z for z in (hi + 1e-3, lo - 1e-3) if abs(z) <= bound]
         z = room[rng.integers(len(room))] if room else rng.uniform(-bound, bound)
         inside += lo <= z <= hi
-        guard.settle(k, g.ledger_score(z))
+        guard.settle(k, g.ledger_score(z), 1.0)
         trust.settle(play[0], led.u, w[-1], (z <= zl).astype(float))
         led.settle(w, play, z)
     return inside / T

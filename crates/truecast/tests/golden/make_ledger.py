@@ -167,7 +167,7 @@ class Pipeline(Run):
 
     def issue(self, mean, std):
         super().issue(mean, std)
-        self.knots = self.guard.knots()
+        self.knots = self.guard.knots(std)
         self.g = ledger.Recalibrated(mean, std, self.zl, ulps(self.rng, self.p), self.guard.t, self.knots)
         return self.g
 
@@ -181,7 +181,7 @@ class Pipeline(Run):
                         "outcome_score": float(g.ledger_score(y)), "crps": g.crps(y)}
 
     def resolve(self, y):
-        self.guard.settle(self.knots, self.g.ledger_score(y))
+        self.guard.settle(self.knots, self.g.ledger_score(y), self.std)
         super().resolve(y)
         self.record["e"] = self.guard.e.tolist()
 
