@@ -159,7 +159,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let mut batches = Batches::new(opened, args.quiet);
         while let Some((mut batch, names)) = batches.next()? {
             written = true;
-            let rows = WideRows { file: &file, batch: &batch, layout: &layout, groups: &groups, times };
+            let rows = WideRows::new(&file, &batch, &layout).in_groups(&groups).at_times(times);
             let mut answers = fleet.run(&rows, &ask);
             recorder.record(batch.rows(), &answers.scores)?;
             let broken = std::mem::take(&mut batch.broken);

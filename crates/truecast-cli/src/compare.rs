@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut batches = Batches::new(opened, args.quiet);
     while let Some((batch, _)) = batches.next()? {
         let times = lateness == Lateness::Times;
-        let rows = WideRows { file: &file, batch: &batch, layout: &layout, groups: &[], times };
+        let rows = WideRows::new(&file, &batch, &layout).at_times(times);
         let mut refused = Vec::new();
         for fleet in &mut fleets {
             refused = fleet.run(&rows, &ask).refused;

@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         no_outcome_file(args.input.outcomes.as_deref())?;
         let mut batches = Batches::new(opened, args.quiet);
         while let Some((batch, _)) = batches.next()? {
-            let rows = WideRows { file: &file, batch: &batch, layout: &layout, groups: &[], times: false };
+            let rows = WideRows::new(&file, &batch, &layout);
             let answers = fleet.run(&rows, &ask);
             recorder.record(batch.rows(), &answers.scores)?;
             refusals.take(batch.broken, answers.refused)?;

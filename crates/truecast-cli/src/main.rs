@@ -16,6 +16,7 @@ mod game;
 mod generate;
 mod interrupt;
 mod long;
+mod numbers;
 mod outcome_file;
 mod pipeline;
 mod plan;

@@ -8,19 +8,36 @@ use truecast_data::table::Batch;
 use truecast_data::{Error as DataError, RowError};
 use truecast_fleet::{Error, Given, Rows, Task};
 
+use crate::numbers::Numbers;
+
 /// A batch with the meaning of its columns.
 #[derive(Debug)]
 pub(crate) struct WideRows<'a> {
-    pub(crate) file: &'a str,
-    pub(crate) batch: &'a Batch,
-    pub(crate) layout: &'a Layout,
-    /// Columns whose values are groups.
-    pub(crate) groups: &'a [usize],
-    /// True if outcomes become known at the times that rows say.
-    pub(crate) times: bool,
+    file: &'a str,
+    batch: &'a Batch,
+    layout: &'a Layout,
+    numbers: Numbers,
+    groups: &'a [usize],
+    times: bool,
 }
 
-impl WideRows<'_> {
+impl<'a> WideRows<'a> {
+    /// Every row a series' next forecast, with its outcome if it has one.
+    pub(crate) fn new(file: &'a str, batch: &'a Batch, layout: &'a Layout) -> Self {
+        let numbers = Numbers::read(batch, layout);
+        WideRows { file, batch, layout, numbers, groups: &[], times: false }
+    }
+
+    /// The values of these columns are groups.
+    pub(crate) fn in_groups(self, groups: &'a [usize]) -> Self {
+        WideRows { groups, ..self }
+    }
+
+    /// If `times`, outcomes become known at the times that rows say.
+    pub(crate) fn at_times(self, times: bool) -> Self {
+        WideRows { times, ..self }
+    }
+
     /// What is wrong with one cell.
     fn cell_error(&self, row: usize, column: usize, rule: impl Into<String>, hint: &str) -> DataError {
         let value = self.batch.columns[column].text(row);
@@ -37,6 +54,9 @@ impl WideRows<'_> {
 
     /// The finite number in a cell; `None` where it is missing.
     fn number(&self, row: usize, column: usize) -> Result<Option<f64>, DataError> {
+        if let Some(value) = self.numbers.get(row, column) {
+            return Ok(Some(value));
+        }
         match self.batch.columns[column].number(row) {
             Ok(Some(value)) if value.is_finite() => Ok(Some(value)),
             Ok(Some(_)) => Err(self.cell_error(row, column, "must be finite", "")),

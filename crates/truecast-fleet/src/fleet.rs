@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use truecast::monitor::{Certificate, Scoreboard};
 
@@ -89,7 +90,7 @@ pub struct Fleet {
     settings: Settings,
     /// Every series in the order of its first row.
     series: Vec<Slot>,
-    index: HashMap<Box<[u8]>, usize>,
+    index: HashMap<Box<[u8]>, usize, RandomState>,
 }
 
 /// Where a series is.
@@ -115,7 +116,7 @@ impl Fleet {
     /// A fleet without series. Settings that do not go together are refused.
     pub fn new(settings: Settings) -> Result<Self> {
         settings.build(b"")?;
-        Ok(Fleet { settings, series: Vec::new(), index: HashMap::new() })
+        Ok(Fleet { settings, series: Vec::new(), index: HashMap::default() })
     }
 
     pub(crate) fn from_series(settings: Settings, series: Vec<Series>) -> Self {

@@ -5,13 +5,15 @@
 
 pub mod calendar;
 mod column;
-mod csv;
+mod csv_reader;
+mod csv_writer;
 mod ndjson;
 mod parquet;
 mod text;
 
 pub use column::{Column, NotANumber, TimeUnit};
-pub use csv::{CsvReader, CsvWriter};
+pub use csv_reader::CsvReader;
+pub use csv_writer::CsvWriter;
 pub use ndjson::{NdjsonReader, NdjsonWriter};
 pub use parquet::{ParquetReader, ParquetWriter};
 pub use text::Text;

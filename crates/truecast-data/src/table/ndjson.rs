@@ -8,7 +8,7 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::column::Column;
-use super::csv::number;
+use super::csv_writer::number;
 use super::text::Text;
 use super::{Batch, Sheet, SheetColumn, TableReader, TableWriter};
 use crate::error::{Error, Result, RowError};

@@ -1,14 +1,13 @@
-//! CSV with any separator: the header names the columns, a row with another number of cells is broken.
+//! Reading CSV with any separator: the header names the columns, a row with another number of cells is broken.
 
 use std::io::BufRead;
 
-use csv::{ByteRecord, ReaderBuilder, WriterBuilder};
+use csv::{ByteRecord, ReaderBuilder};
 
 use super::column::Column;
 use super::text::Text;
-use super::{Batch, Sheet, SheetColumn, TableReader, TableWriter};
+use super::{Batch, TableReader};
 use crate::error::{Error, Result, RowError};
-use crate::output::Sink;
 use crate::source::{Position, Source};
 
 /// What may separate cells when nobody says what does, most usual first.
@@ -179,92 +178,6 @@ impl TableReader for CsvReader {
     }
 }
 
-/// Writes CSV: the header with the first sheet, numbers in the fewest digits that read back as the same number.
-pub struct CsvWriter<W: Sink> {
-    file: String,
-    writer: csv::Writer<W>,
-    header: Option<Vec<String>>,
-}
-
-impl<W: Sink> std::fmt::Debug for CsvWriter<W> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CsvWriter")
-            .field("file", &self.file)
-            .field("header", &self.header)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<W: Sink> CsvWriter<W> {
-    /// Writes to `output`, which `file` names in messages.
-    pub fn new(output: W, file: &str, separator: u8) -> Self {
-        let writer = WriterBuilder::new().delimiter(separator).buffer_capacity(1 << 18).from_writer(output);
-        CsvWriter { file: file.to_owned(), writer, header: None }
-    }
-
-    fn write_header(&mut self, sheet: &Sheet) -> Result<()> {
-        let names: Vec<String> = sheet.columns.iter().map(|(name, _)| name.clone()).collect();
-        match &self.header {
-            None => {
-                self.writer.write_record(&names).map_err(|error| failed(&self.file, &error))?;
-                self.header = Some(names);
-                Ok(())
-            }
-            Some(header) if *header == names => Ok(()),
-            Some(header) => {
-                let new = names.iter().find(|name| !header.contains(name)).map_or("?", String::as_str);
-                let problem = format!("the field {new:?} appears after the header was written");
-                Err(Error::file(
-                    &self.file,
-                    problem,
-                    "write NDJSON instead, where every row names its fields",
-                ))
-            }
-        }
-    }
-}
-
-impl<W: Sink> TableWriter for CsvWriter<W> {
-    fn write(&mut self, sheet: &Sheet) -> Result<()> {
-        self.write_header(sheet)?;
-        let (file, mut buffer) = (&self.file, zmij::Buffer::new());
-        for &row in &sheet.rows {
-            for (_, column) in &sheet.columns {
-                let written = match column {
-                    SheetColumn::Cells(Column::Text(cells)) => {
-                        self.writer.write_field(cells.get(row as usize))
-                    }
-                    SheetColumn::Mixed(cells, numbers) => match numbers[row as usize] {
-                        Some(value) => self.writer.write_field(number(&mut buffer, value)),
-                        None => self.writer.write_field(cells.text(row as usize)),
-                    },
-                    SheetColumn::Cells(cells) => self.writer.write_field(cells.text(row as usize)),
-                    SheetColumn::Numbers(numbers) => {
-                        self.writer.write_field(number(&mut buffer, numbers[row as usize]))
-                    }
-                };
-                written.map_err(|error| failed(file, &error))?;
-            }
-            self.writer.write_record(None::<&[u8]>).map_err(|error| failed(file, &error))?;
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<()> {
-        let inner = self.writer.into_inner().map_err(|error| error.into_error());
-        inner.and_then(|mut output| output.finish()).map_err(Error::io(&self.file))
-    }
-}
-
-/// A computed number as text: empty for a missing one, and without a `.0` that says nothing.
-pub(super) fn number(buffer: &mut zmij::Buffer, value: f64) -> &str {
-    if value.is_nan() {
-        return "";
-    }
-    let text = buffer.format(value);
-    text.strip_suffix(".0").unwrap_or(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,23 +229,5 @@ mod tests {
             let error = reader(text).unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");
         }
-    }
-
-    #[test]
-    fn what_is_written_reads_back() {
-        let mut output = Vec::new();
-        let mut writer = CsvWriter::new(&mut output, "o.csv", b';');
-        let cells: Text = [&b"a;b"[..], b"say \"x\"", b""].into_iter().collect();
-        let numbers = vec![0.1, 3.0, f64::NAN];
-        let columns = vec![
-            ("id".to_owned(), SheetColumn::Cells(Column::Text(cells.clone()))),
-            ("m".to_owned(), SheetColumn::Numbers(numbers)),
-        ];
-        writer.write(&Sheet { columns, rows: vec![0, 1, 2] }).unwrap();
-        Box::new(writer).finish().unwrap();
-        let text = String::from_utf8(output).unwrap();
-        assert_eq!(text, "id;m\n\"a;b\";0.1\n\"say \"\"x\"\"\";3\n;\n");
-        let batch = reader(&text).unwrap().read(10).unwrap().unwrap();
-        assert_eq!(batch.columns[0], Column::Text(cells));
     }
 }
