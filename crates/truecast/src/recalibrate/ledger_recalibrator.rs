@@ -141,21 +141,22 @@ impl LedgerRecalibrator {
 
     /// The guard's knots behind the map through p̂.
     fn guarded<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
-        let scale = self.scale(plan);
+        let scale = self.scale(sum(&plan.widths), plan);
         if let (Some(guard), Some(knots)) = (&self.guard, plan.map.guard_mut()) {
             guard.knots(scale, knots);
         }
         plan
     }
 
-    /// The base forecast's scale in units of the outcome: a normal's standard deviation. `None` where no part asks for widths.
-    fn scale(&self, plan: &Plan) -> Option<f64> {
+    /// The base forecast's scale in units of the outcome, a normal's standard deviation; `width` is the sum of its widths. `None`
+    /// where no part asks for them.
+    fn scale(&self, width: f64, plan: &Plan) -> Option<f64> {
         let z = self.parameters.levels.probits();
-        (!plan.widths.is_empty()).then(|| sum(&plan.widths) / (z[z.len() - 1] - z[0]))
+        (!plan.widths.is_empty()).then(|| width / (z[z.len() - 1] - z[0]))
     }
 
     /// Feeds the memories, trust and the mixed regrets with Σ_j w[(u−o)² − (q−o)²].
-    fn settle_mixture(&mut self, plan: &Plan, z: f64) {
+    fn settle_mixture(&mut self, plan: &Plan, z: f64, width: f64) {
         if self.trust.is_none() && self.memories.is_none() {
             return;
         }
@@ -164,7 +165,7 @@ impl LedgerRecalibrator {
         // Below every level, but not below the padding.
         let z = z.max(f64::MIN);
         if let Some(memories) = &mut self.memories {
-            memories.settle(z, levels, &plan.widths, &plan.plays);
+            memories.settle(z, levels, &plan.widths, width, &plan.plays);
         }
         trust::gains(z, levels, base, plan.followed_padded(), gains);
         let (crps_gain, gain) = (dot(gains, &plan.widths), sum(gains));
@@ -178,7 +179,7 @@ impl LedgerRecalibrator {
             *regret = *regret * decay - plan.trust * ledger_gain;
         }
         if let Some(trust) = &mut self.trust {
-            trust.settle(crps_gain, sum(&plan.widths), gain / count as f64);
+            trust.settle(crps_gain, width, gain / count as f64);
         }
     }
 }
@@ -217,11 +218,12 @@ impl Recalibrator for LedgerRecalibrator {
         }
         let score = plan.map.ledger_probit(z);
         let calibrated = plan.map.guarded(score);
-        let scale = self.scale(plan);
+        let width = sum(&plan.widths);
+        let scale = self.scale(width, plan);
         if let (Some(guard), Some(knots)) = (&mut self.guard, plan.map.guard()) {
             guard.settle(knots, score, scale);
         }
-        self.settle_mixture(plan, z);
+        self.settle_mixture(plan, z, width);
         self.ledgers.settle(plan, z, self.parameters.randomised);
         Ok(Scores { base: z, calibrated })
     }

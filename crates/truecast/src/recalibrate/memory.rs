@@ -17,7 +17,7 @@
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{LANES, pad, padded, sum};
+use super::lanes::{LANES, pad, padded};
 use crate::error::SnapshotError;
 use crate::grid::Levels;
 
@@ -67,10 +67,10 @@ impl Memories {
         blend(&self.weights, plays, long, middle, short, mixed);
     }
 
-    /// Learns from one outcome with base probit score `z`. The means are judged as they are now: for a late outcome they may know
+    /// Learns from one outcome with base probit score `z`; `width` is the sum of the widths. The means are judged as they are now: for a late outcome they may know
     /// more than when the forecast was issued, but never the outcome itself.
-    pub(crate) fn settle(&mut self, z: f64, levels: &[f64], widths: &[f64], plays: &[f64]) {
-        self.largest = self.largest.max(sum(widths));
+    pub(crate) fn settle(&mut self, z: f64, levels: &[f64], widths: &[f64], width: f64, plays: &[f64]) {
+        self.largest = self.largest.max(width);
         let mut losses = [0.0; EXPERTS];
         losses[0] = loss(z, levels, widths, plays);
         let memories = self.means.chunks_exact_mut(plays.len()).zip(&mut self.counts).zip(LONGEST);
