@@ -470,7 +470,12 @@ fn describe_any(forecast: &AnyForecast) -> String {
         AnyForecast::LogNormal(f) => format!("LogNormal(mu={:?}, sigma={:?})", f.mu(), f.sigma()),
         AnyForecast::Uniform(f) => format!("Uniform(low={:?}, high={:?})", f.low(), f.high()),
         AnyForecast::Quantiles(f) => {
-            format!("Quantiles(q={}, values={})", short(f.probabilities()), short(f.values()))
+            let (low, high) = f.support();
+            let support = match low.is_finite() || high.is_finite() {
+                true => format!(", support=({low:?}, {high:?})"),
+                false => String::new(),
+            };
+            format!("Quantiles(q={}, values={}{support})", short(f.probabilities()), short(f.values()))
         }
         AnyForecast::Samples(f) => format!("Samples({})", short(f.values())),
         AnyForecast::CdfTable(f) => {

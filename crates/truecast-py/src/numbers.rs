@@ -111,10 +111,11 @@ fn as_array<'py>(given: &Bound<'py, PyAny>) -> Result<Bound<'py, PyArrayDyn<f64>
 /// The entries, in row-major order. A copy: whoever holds the array may write to it while others compute.
 pub(crate) fn read(array: &Bound<'_, PyArrayDyn<f64>>) -> Result<Vec<f64>> {
     let view = array.try_readonly().map_err(PyErr::from)?;
-    Ok(match view.as_slice() {
-        Ok(slice) => slice.to_vec(),
-        Err(_) => view.as_array().iter().copied().collect(),
-    })
+    // A slice is in memory order, which is row-major order for these alone.
+    if let (true, Ok(slice)) = (array.is_c_contiguous(), view.as_slice()) {
+        return Ok(slice.to_vec());
+    }
+    Ok(view.as_array().iter().copied().collect())
 }
 
 /// An array of the given shape.
