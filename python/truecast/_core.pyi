@@ -1,14 +1,16 @@
 """Types of the native module; what the classes do is said there, and by ``help``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import disjoint_base
 
 from .certificates import Certificate
 from .results import Run
 
+__all__: list[str]
 __version__: str
 
 _Array: TypeAlias = NDArray[np.float64]
@@ -53,6 +55,7 @@ class _NormalDist(Protocol):
 _Forecast: TypeAlias = Distribution | _WithPpf | _WithIcdf | _NormalDist
 _ForecastBatch: TypeAlias = Forecasts | Sequence[_Forecast]
 
+@disjoint_base
 class Distribution:
     """A predictive distribution of one real outcome."""
 
@@ -310,6 +313,7 @@ class Forecasts:
     def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
     def __getitem__(self, key: int, /) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
 
 @final
 class Recalibrator:
@@ -495,7 +499,7 @@ class Fleet:
     def __contains__(self, key: object, /) -> bool: ...
 
 @overload
-def crps_normal(obs: float, mu: float, sigma: float) -> float: ...
+def crps_normal(obs: float, mu: float, sigma: float) -> float: ...  # type: ignore[overload-overlap]
 @overload
 def crps_normal(obs: float | _ArrayLike, mu: float | _ArrayLike, sigma: float | _ArrayLike) -> _Array:
     """The CRPS of normal forecasts."""
@@ -513,13 +517,13 @@ def crps_ensemble(obs: _ArrayLike, fct: _ArrayLike, *, fair: bool = False) -> _A
     """The CRPS of ensembles."""
 
 @overload
-def pinball(obs: float, fct: float, q: float) -> float: ...
+def pinball(obs: float, fct: float, q: float) -> float: ...  # type: ignore[overload-overlap]
 @overload
 def pinball(obs: float | _ArrayLike, fct: float | _ArrayLike, q: float | _ArrayLike) -> _Array:
     """The pinball loss of quantiles."""
 
 @overload
-def interval_score(obs: float, lower: float, upper: float, coverage: float) -> float: ...
+def interval_score(obs: float, lower: float, upper: float, coverage: float) -> float: ...  # type: ignore[overload-overlap]
 @overload
 def interval_score(
     obs: float | _ArrayLike, lower: float | _ArrayLike, upper: float | _ArrayLike, coverage: float | _ArrayLike

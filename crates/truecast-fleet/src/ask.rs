@@ -114,7 +114,7 @@ impl Prepared {
                 out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z)));
             }
             Answer::Quantiles(_) | Answer::Probits(_) => {
-                out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z)))
+                out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z)));
             }
             Answer::Members(count) => {
                 let mut order: Vec<usize> = (0..*count).collect();

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyList};
 use truecast::forecast::{AnyForecast, Gaussian, Quantiles, Samples, StudentT};
 use truecast_fleet::Given;
 
@@ -88,7 +89,6 @@ fn each<T>(rows: usize, make: impl Fn(usize) -> Result<T>) -> Result<Vec<T>> {
 }
 
 #[pymethods]
-#[allow(clippy::needless_pass_by_value)] // extracted for us
 impl Forecasts {
     /// Normal forecasts.
     ///
@@ -188,6 +188,11 @@ impl Forecasts {
             },
             _ => Err(pyo3::exceptions::PyIndexError::new_err(format!("row {row} of {count}")).into()),
         }
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyIterator>> {
+        let rows = (0..self.rows.len()).map(|row| self.__getitem__(py, row as isize));
+        Ok(PyList::new(py, rows.collect::<Result<Vec<_>>>()?)?.try_iter()?)
     }
 
     fn __repr__(&self) -> String {

@@ -20,6 +20,10 @@ use crate::numbers::{Numbers, read};
 const TABLE_SIZE: usize = 1025;
 const TABLE_REACH: f64 = 6.0;
 
+/// Where the CDF is flat between two atoms, the table rises by this factor: enough to move the probit score of any probability above 1e-9, and less than
+/// a distribution function is good for.
+const RISE: f64 = 1.0 + 4e-14;
+
 /// Φ at equal distances in probit units.
 static PROBABILITIES: LazyLock<Vec<f64>> = LazyLock::new(|| {
     let last = (TABLE_SIZE - 1) as f64;
@@ -51,31 +55,18 @@ fn number(given: &Bound<'_, PyAny>, name: &str) -> Result<f64> {
 }
 
 fn single(value: &Bound<'_, PyAny>) -> Result<f64> {
-    let items = if value.hasattr("numel")? {
-        value.call_method0("numel")?
-    } else {
-        value.getattr("size").unwrap_or_else(|_| 1.into_bound(value.py()))
+    // Tensors count their entries by a method, arrays by an attribute, numbers not at all.
+    let entries = match value.call_method0("numel") {
+        Ok(count) => count.extract::<usize>().ok(),
+        Err(_) => value.getattr("size").ok().and_then(|count| count.extract().ok()).or(value.len().ok()),
     };
-    if items.extract::<usize>().is_ok_and(|items| items != 1) {
+    if entries.is_some_and(|entries| entries != 1) {
         return Err(Error::wrong_type(
             "one distribution is needed, not an array of them: pass them one by one, or as Forecasts".into(),
         ));
     }
     let item = if value.hasattr("item")? { value.call_method0("item")? } else { value.clone() };
     Ok(item.extract()?)
-}
-
-trait IntoBound {
-    fn into_bound<'py>(self, py: Python<'py>) -> Bound<'py, PyAny>;
-}
-
-impl IntoBound for i32 {
-    fn into_bound<'py>(self, py: Python<'py>) -> Bound<'py, PyAny> {
-        match self.into_pyobject(py) {
-            Ok(number) => number.into_any(),
-            Err(never) => match never {},
-        }
-    }
 }
 
 /// SciPy's frozen distributions, old and new.
@@ -161,23 +152,23 @@ fn tabulate(given: &Bound<'_, PyAny>) -> Result<AnyForecast> {
 fn with_atoms(given: &Bound<'_, PyAny>, mut values: Vec<f64>) -> Result<(Vec<f64>, Vec<f64>)> {
     values.sort_by(f64::total_cmp);
     values.dedup();
+    if values.len() == 1 {
+        return Ok((Vec::new(), values));
+    }
     let below: Vec<f64> = values.iter().map(|value| value.next_down()).collect();
     let (left, right) = (evaluate(given, "cdf", &below)?, evaluate(given, "cdf", &values)?);
     let (mut q, mut table) = (Vec::new(), Vec::new());
-    let mut last = 0.0;
+    let mut last = 0.0_f64;
     for ((value, left), right) in values.iter().zip(left).zip(right) {
-        for probability in [left, right] {
-            if probability > last && probability < 1.0 {
+        // Probabilities of a table increase and stay within (0, 1).
+        let (left, right) = (left.max(last * RISE).max(f64::MIN_POSITIVE), right.min(1.0_f64.next_down()));
+        for probability in [left, right].into_iter().filter(|p| *p <= right) {
+            if probability > last {
                 q.push(probability);
                 table.push(*value);
                 last = probability;
             }
         }
-    }
-    if table.len() < 2 {
-        // All of it in one place, but for less than can be told from nothing.
-        values.truncate(1);
-        return Ok((Vec::new(), values));
     }
     Ok((q, table))
 }

@@ -258,7 +258,6 @@ kind! {
 impl Quantiles {
     #[new]
     #[pyo3(signature = (q, values, *, support = None, strict = false))]
-    #[allow(clippy::needless_pass_by_value)] // extracted for us
     fn new(q: List, values: List, support: Option<(f64, f64)>, strict: bool) -> Result<New<Self>> {
         let make = if strict { forecast::Quantiles::strict } else { forecast::Quantiles::new };
         let mut quantiles = make(&q.0, &values.0)?;
@@ -306,7 +305,6 @@ kind! {
 #[pymethods]
 impl Samples {
     #[new]
-    #[allow(clippy::needless_pass_by_value)] // extracted for us
     fn new(values: List) -> Result<New<Self>> {
         Ok(initial!(Samples, forecast::Samples::new(&values.0)?))
     }
@@ -333,7 +331,6 @@ kind! {
 #[pymethods]
 impl Cdf {
     #[new]
-    #[allow(clippy::needless_pass_by_value)] // extracted for us
     fn new(points: List, probabilities: List) -> Result<New<Self>> {
         Ok(initial!(Cdf, forecast::CdfTable::new(&points.0, &probabilities.0)?))
     }
@@ -366,7 +363,6 @@ kind! {
 #[pymethods]
 impl Mixture {
     #[new]
-    #[allow(clippy::needless_pass_by_value)] // extracted for us
     fn new(weights: List, components: Vec<Like>) -> Result<New<Self>> {
         let components = components.into_iter().map(|Like(base)| base.to_any()).collect();
         Ok(initial!(Mixture, forecast::Mixture::new(&weights.0, components)?))

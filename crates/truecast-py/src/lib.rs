@@ -13,6 +13,9 @@
 //!
 //! Everything is immutable or behind a lock, so the module works without the global interpreter lock. Sub-interpreters are refused by PyO3.
 
+// What PyO3 extracts from Python's arguments is passed by value, used or not.
+#![allow(clippy::needless_pass_by_value)]
+
 mod certificate;
 mod distribution;
 mod errors;

@@ -69,7 +69,7 @@ pub(crate) fn outcomes(y: Option<List>, rows: usize, missing: bool) -> Result<Ve
         let what = "forecasts and outcomes";
         return Err(truecast::Error::LengthMismatch { what, left: rows, right: y.len() }.into());
     }
-    let refused = y.iter().position(|y| !y.is_finite() && !(missing && y.is_nan()));
+    let refused = y.iter().position(|y| !(y.is_finite() || missing && y.is_nan()));
     match refused {
         None => Ok(y),
         Some(row) => {

@@ -202,7 +202,6 @@ fn by_row<'py>(
 /// -------
 /// float or ndarray
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // extracted for us
 pub(crate) fn crps_quantile<'py>(
     py: Python<'py>,
     obs: Numbers<'py>,

@@ -135,7 +135,6 @@ impl Stream {
     /// ----------
     /// tickets : sequence of int
     /// y : array_like
-    #[allow(clippy::needless_pass_by_value)] // extracted for us
     fn resolve_all(&self, py: Python<'_>, tickets: Vec<u64>, y: List) -> Result<()> {
         if tickets.len() != y.0.len() {
             let what = "tickets and outcomes";
