@@ -143,7 +143,7 @@ def test_what_they_raise_is_raised() -> None:
         rc.recalibrate(scipy.stats.norm([0.0, 1.0], 1.0))
     with pytest.raises(errors.NotPositiveError):
         rc.recalibrate(scipy.stats.norm(0.0, -1.0))
-    hostile: list[Any] = [3, "a", None, object(), tc.Gaussian, np.zeros(3), scipy.stats.norm]
+    hostile: list[Any] = [3, "a", None, object(), tc.Gaussian, np.zeros(3)]
     for wrong in hostile:
         with pytest.raises((TypeError, ValueError)):
             rc.recalibrate(wrong)

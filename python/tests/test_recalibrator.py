@@ -43,7 +43,9 @@ def test_recalibrating_is_pure_and_the_kept_plan_is_the_plan(method: Any, series
 
 @pytest.mark.parametrize("form", ["gaussian", "quantiles", "samples", "of"])
 def test_a_run_is_the_loop_bit_for_bit(method: Any, form: str, series: Series) -> None:
-    mu, sigma, y = (values[:120] for values in series)
+    # The CRPS of Student's t is a quadrature, a thousand times the price of the others.
+    count = 12 if form == "of" else 120
+    mu, sigma, y = (values[:count] for values in series)
     q = [0.1, 0.25, 0.5, 0.75, 0.9]
     table = mu[:, None] + sigma[:, None] * np.array([-1.3, -0.7, 0.0, 0.7, 1.2])
     each: list[tc.Distribution]
@@ -63,7 +65,7 @@ def test_a_run_is_the_loop_bit_for_bit(method: Any, form: str, series: Series) -
     run = fast.run(batch, y, coverage=[0.5, 0.8], q=0.3, mean=True, std=True, pit=True, crps=True)
     assert run.lower is not None and run.upper is not None and run.quantiles is not None
     assert run.mean is not None and run.std is not None and run.crps is not None and run.pit is not None
-    assert run.lower.shape == (120, 2) and run.quantiles.shape == (120,)
+    assert run.lower.shape == (count, 2) and run.quantiles.shape == (count,)
     assert ((run.pit >= 0.0) & (run.pit <= 1.0)).all()
     for row, forecast in enumerate(each):
         calibrated = loop.recalibrate(forecast)

@@ -10,7 +10,31 @@ from typing_extensions import disjoint_base
 from .certificates import Certificate
 from .results import Run
 
-__all__: list[str]
+__all__ = [
+    "Distribution",
+    "Fleet",
+    "Forecasts",
+    "CDF",
+    "Gaussian",
+    "Laplace",
+    "LogNormal",
+    "Logistic",
+    "Mixture",
+    "Quantiles",
+    "Recalibrated",
+    "Samples",
+    "StudentT",
+    "Uniform",
+    "PointScale",
+    "Recalibrator",
+    "crps_ensemble",
+    "crps_normal",
+    "crps_quantile",
+    "interval_score",
+    "pinball",
+    "Stream",
+    "__version__",
+]
 __version__: str
 
 _Array: TypeAlias = NDArray[np.float64]
