@@ -150,11 +150,9 @@ def test_what_they_raise_is_raised() -> None:
     assert rc.steps == 0
 
 
-# PyTorch is large, so what is tested here is that its shape of object is understood: names of module and class, tensors with `item`, `numel` and
-# `tolist`, and a Distribution that is found in sys.modules. With PyTorch installed the same runs on the real one.
+# PyTorch is large and so no part of the test extra: this runs where it is installed, in a process of its own.
 TORCH = """
 import numpy as np, truecast as tc
-{prepare}
 from torch.distributions import Exponential, Laplace, Normal
 seen = lambda d: tc.Recalibrator().recalibrate(d).base
 import torch
@@ -174,4 +172,4 @@ else:
 
 def test_torch() -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
-    subprocess.run([sys.executable, "-c", TORCH.format(prepare="")], check=True)
+    subprocess.run([sys.executable, "-c", TORCH], check=True)
