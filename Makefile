@@ -1,10 +1,10 @@
 # Few targets; `make` alone lists them.
-.PHONY: help test lint demo bench golden
+.PHONY: help test lint python demo bench golden
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-test: toolchain chromium lint ## everything CI runs: format, lints, all tests, doctests and the first example
+test: toolchain chromium lint python ## everything CI runs: format, lints, all tests, doctests, the Python package and the first example
 	cargo test --workspace
 	cargo run --example 01_recalibrate_stream > /dev/null
 
@@ -12,6 +12,15 @@ lint: toolchain ## formatting and lints, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# A fresh environment each time, at one place, so that cargo builds only what changed.
+python: toolchain venv ## the Python package: its wheel in a fresh environment, and its tests
+	rm -rf .venv-test target/wheels && python3 -m venv .venv-test
+	.venv-test/bin/pip install --quiet --disable-pip-version-check maturin==1.16.0
+	.venv-test/bin/maturin build --quiet --out target/wheels
+	.venv-test/bin/pip install --quiet --disable-pip-version-check "$$(ls target/wheels/truecast-*.whl)[test]"
+	cargo build -p truecast-cli
+	.venv-test/bin/python -m pytest
 
 demo: toolchain ## calibrate a built-in stream: a table, and charts in report.html
 	cargo run --release --bin truecast -- demo
@@ -35,6 +44,13 @@ toolchain:
 	@command -v cargo >/dev/null || { echo "error: cargo is not on the PATH"; \
 	  echo "hint: install Rust 1.89 or later from your packages or with rustup"; exit 2; }
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
+
+.PHONY: venv
+venv:
+	@python3 -c "import ensurepip, venv" 2>/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y -qq --no-install-recommends python3 python3-venv >/dev/null; } || \
+	  { echo "error: python3 with venv is not there"; echo "hint: install Python 3.11 or later, on Debian python3-venv"; exit 2; }
 
 # The report's pages are measured in a browser. Where there is none and packages can be installed, get one, with a font.
 .PHONY: chromium

@@ -46,6 +46,10 @@ pub enum Answer {
     MeanQuantiles(Vec<f64>),
     /// The quantiles at these probabilities.
     Quantiles(Vec<f64>),
+    /// The quantiles at probabilities Φ(z), exactly as a program that asks for intervals computes them.
+    Probits(Vec<f64>),
+    /// Mean and standard deviation, then the quantiles at probabilities Φ(z).
+    MomentsProbits(Vec<f64>),
     /// An ensemble in the order of the given one: each member moves to the quantile of its rank.
     Members(usize),
 }
@@ -58,6 +62,8 @@ impl Answer {
             Answer::MeanStd | Answer::MeanVariance => 2,
             Answer::Quantiles(probabilities) => probabilities.len(),
             Answer::MeanQuantiles(probabilities) => 1 + probabilities.len(),
+            Answer::Probits(probits) => probits.len(),
+            Answer::MomentsProbits(probits) => 2 + probits.len(),
             Answer::Members(count) => *count,
         }
     }
@@ -80,6 +86,7 @@ impl Prepared {
             Answer::Members(count) => {
                 (0..*count).map(|rank| normal::quantile((rank as f64 + 0.5) / *count as f64)).collect()
             }
+            Answer::Probits(probits) | Answer::MomentsProbits(probits) => probits.clone(),
             _ => Vec::new(),
         };
         Prepared { answer: answer.clone(), probits }
@@ -101,7 +108,14 @@ impl Prepared {
                 out.push(calibrated.mean());
                 out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z)));
             }
-            Answer::Quantiles(_) => out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z))),
+            Answer::MomentsProbits(_) => {
+                let moments = calibrated.moments();
+                out.extend([moments.mean, moments.std()]);
+                out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z)));
+            }
+            Answer::Quantiles(_) | Answer::Probits(_) => {
+                out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z)));
+            }
             Answer::Members(count) => {
                 let mut order: Vec<usize> = (0..*count).collect();
                 // Stable: members that tie keep their order.

@@ -1,0 +1,205 @@
+//! Rust's errors as Python's exceptions: the one place where they are mapped, one class for each variant.
+//!
+//! The classes are Python's own, in `truecast/errors.py`. An exception has the message of the Rust error and its fields as attributes,
+//! so that a program can ask for the value that was refused; in batches `row` says where it was.
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use truecast::SnapshotError;
+
+/// What [`Result`](std::result::Result) means in this crate.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a call from Python was refused.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// By the core.
+    Core(truecast::Error),
+    /// By the fleet.
+    Fleet(truecast_fleet::Error),
+    /// By Python itself: a wrong type, or whatever a foreign distribution raised.
+    Python(PyErr),
+    /// In a batch, for the reason given, at this row.
+    Row(usize, Box<Error>),
+    /// The method certifies nothing.
+    NoCertificate(String),
+    /// Rows that a fleet refused while it took the others.
+    RefusedRows(Vec<(usize, Error)>),
+    /// An earlier call panicked half-way. Never seen so far, and never hidden.
+    Poisoned,
+}
+
+impl Error {
+    /// A `TypeError`.
+    pub(crate) fn wrong_type(message: String) -> Self {
+        Error::Python(PyTypeError::new_err(message))
+    }
+
+    pub(crate) fn at_row(self, row: usize) -> Self {
+        Error::Row(row, Box::new(self))
+    }
+}
+
+impl From<truecast::Error> for Error {
+    fn from(error: truecast::Error) -> Self {
+        Error::Core(error)
+    }
+}
+
+impl From<truecast_fleet::Error> for Error {
+    fn from(error: truecast_fleet::Error) -> Self {
+        match error {
+            truecast_fleet::Error::Core(error) => Error::Core(error),
+            error => Error::Fleet(error),
+        }
+    }
+}
+
+impl From<SnapshotError> for Error {
+    fn from(error: SnapshotError) -> Self {
+        Error::Core(error.into())
+    }
+}
+
+impl From<PyErr> for Error {
+    fn from(error: PyErr) -> Self {
+        Error::Python(error)
+    }
+}
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> Self {
+        Python::attach(|py| raised(py, error).unwrap_or_else(|error| error))
+    }
+}
+
+/// The exception for an error.
+fn raised(py: Python<'_>, error: Error) -> PyResult<PyErr> {
+    match error {
+        Error::Core(error) => core(py, &error),
+        Error::Fleet(error) => fleet(py, &error),
+        Error::Python(error) => Ok(error),
+        Error::Poisoned => {
+            Ok(PyRuntimeError::new_err("an earlier call failed half-way; load the last saved state"))
+        }
+        Error::NoCertificate(method) => {
+            let message = format!(
+                "{method} promises nothing that can be certified: the method ledger does, once it has a series"
+            );
+            build(py, "NoCertificateError", &message, &[("method", method.into_pyobject(py)?.into_any())])
+        }
+        Error::Row(row, error) => {
+            let inner = raised(py, *error)?;
+            let (kind, value) = (inner.get_type(py), inner.value(py));
+            let outer = kind.call1((format!("row {row}: {value}"),))?;
+            if let Ok(fields) = value.getattr("__dict__") {
+                outer.getattr("__dict__")?.call_method1("update", (fields,))?;
+            }
+            outer.setattr("row", row)?;
+            Ok(PyErr::from_value(outer))
+        }
+        Error::RefusedRows(rows) => {
+            let count = rows.len();
+            let mut refused = Vec::with_capacity(count);
+            for (row, error) in rows {
+                refused.push((row, raised(py, error)?.into_value(py)));
+            }
+            let first = refused.first().map_or(String::new(), |(row, error)| format!("row {row}: {error}"));
+            let message = format!("{count} rows were refused and the others taken; {first}");
+            build(py, "RefusedRowsError", &message, &[("refused", PyTuple::new(py, refused)?.into_any())])
+        }
+    }
+}
+
+/// An instance of the class `name` of `truecast.errors`.
+fn build(py: Python<'_>, name: &str, message: &str, fields: &[(&str, Bound<'_, PyAny>)]) -> PyResult<PyErr> {
+    let exception = py.import("truecast.errors")?.getattr(name)?.call1((message,))?;
+    for (field, value) in fields {
+        exception.setattr(*field, value)?;
+    }
+    Ok(PyErr::from_value(exception))
+}
+
+/// Builds the exception `$class` with the named fields.
+macro_rules! exception {
+    ($py:ident, $error:ident, $class:literal $(, $field:ident)*) => {{
+        let fields = [$((stringify!($field), (*$field).clone().into_pyobject($py)?.into_any())),*];
+        build($py, $class, &$error.to_string(), &fields)
+    }};
+}
+
+fn core(py: Python<'_>, error: &truecast::Error) -> PyResult<PyErr> {
+    use truecast::Error as Core;
+    match error {
+        Core::NotFinite { what, value } => exception!(py, error, "NotFiniteError", what, value),
+        Core::NotPositive { what, value } => exception!(py, error, "NotPositiveError", what, value),
+        Core::OutOfRange { what, rule, value } => {
+            exception!(py, error, "OutOfRangeError", what, rule, value)
+        }
+        Core::TooFew { what, least, found } => exception!(py, error, "TooFewError", what, least, found),
+        Core::LengthMismatch { what, left, right } => {
+            exception!(py, error, "LengthMismatchError", what, left, right)
+        }
+        Core::NotIncreasing { what, index, previous, value } => {
+            exception!(py, error, "NotIncreasingError", what, index, previous, value)
+        }
+        Core::CrossingQuantiles { probability, previous, value } => {
+            exception!(py, error, "CrossingQuantilesError", probability, previous, value)
+        }
+        Core::UnknownGroup { group, count } => exception!(py, error, "UnknownGroupError", group, count),
+        Core::WidthOutOfRange { level, width } => {
+            exception!(py, error, "WidthOutOfRangeError", level, width)
+        }
+        Core::NoDensity { outcome } => exception!(py, error, "NoDensityError", outcome),
+        Core::NoExpectation { what } => exception!(py, error, "NoExpectationError", what),
+        Core::UnknownTicket { ticket } => {
+            let ticket = &ticket.number();
+            exception!(py, error, "UnknownTicketError", ticket)
+        }
+        Core::ClosedTicket { ticket } => {
+            let ticket = &ticket.number();
+            exception!(py, error, "ClosedTicketError", ticket)
+        }
+        Core::ForeignPlan { expected, found } => exception!(py, error, "ForeignPlanError", expected, found),
+        Core::UnknownMethod { name } => exception!(py, error, "UnknownMethodError", name),
+        Core::Snapshot(reason) => snapshot(py, reason),
+        // The enum may grow; a new variant is a TruecastError until it has a class of its own.
+        other => build(py, "TruecastError", &other.to_string(), &[]),
+    }
+}
+
+fn snapshot(py: Python<'_>, error: &SnapshotError) -> PyResult<PyErr> {
+    match error {
+        SnapshotError::BadMagic => build(py, "BadMagicError", &error.to_string(), &[]),
+        SnapshotError::UnsupportedVersion { found, newest } => {
+            exception!(py, error, "UnsupportedVersionError", found, newest)
+        }
+        SnapshotError::WrongLength { expected, found } => {
+            exception!(py, error, "WrongLengthError", expected, found)
+        }
+        SnapshotError::WrongChecksum { expected, found } => {
+            exception!(py, error, "WrongChecksumError", expected, found)
+        }
+        SnapshotError::Malformed { reason } => exception!(py, error, "MalformedError", reason),
+        SnapshotError::Invalid { field, rule } => exception!(py, error, "InvalidStateError", field, rule),
+        other => build(py, "SnapshotError", &other.to_string(), &[]),
+    }
+}
+
+fn fleet(py: Python<'_>, error: &truecast_fleet::Error) -> PyResult<PyErr> {
+    use truecast_fleet::Error as Fleet;
+    match error {
+        Fleet::Core(error) => core(py, error),
+        Fleet::LedgerOnly { setting, method } => {
+            let method = &method.name();
+            exception!(py, error, "LedgerOnlyError", setting, method)
+        }
+        Fleet::FixedByPaper { setting } => exception!(py, error, "FixedByPaperError", setting),
+        Fleet::TooManyGroups { label, count } => exception!(py, error, "TooManyGroupsError", label, count),
+        Fleet::OtherSettings { saved, asked } => exception!(py, error, "OtherSettingsError", saved, asked),
+        Fleet::NoTime => build(py, "NoTimeError", &error.to_string(), &[]),
+        Fleet::Backwards { now, last } => exception!(py, error, "BackwardsError", now, last),
+        other => build(py, "TruecastError", &other.to_string(), &[]),
+    }
+}

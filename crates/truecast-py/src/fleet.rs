@@ -1,0 +1,393 @@
+//! The class `Fleet`: many series by key, a batch in one call, on all cores.
+
+use std::borrow::Cow;
+use std::sync::{Mutex, MutexGuard};
+
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyInt, PyString, PyType};
+use truecast_fleet::{Answer, Answers, Ask, Lateness, Rows as FleetRows, Task};
+
+use crate::certificate;
+use crate::errors::{Error, Result};
+use crate::forecasts::{AnyForecasts, Rows};
+use crate::markup;
+use crate::numbers::{List, Numbers};
+use crate::recalibrator::Recalibrator;
+use crate::run::{self, Columns, Wanted};
+use crate::settings;
+
+/// Many series with the same settings, each calibrated by itself, by key.
+///
+/// Series come into being with their first row. A batch is split by key and runs on all cores while other Python threads go on;
+/// the result does not depend on the number of cores, nor on where one batch ends.
+///
+/// Parameters
+/// ----------
+/// method, trust, guard, half_life, seed, memory, prior, randomised, groups, thresholds
+///     As of `Recalibrator`.
+/// delay : int
+///     How many more rows of its series come before an outcome is known.
+/// timed : bool
+///     Outcomes become known at times that rows say: `run` then takes `time` and `due`.
+///
+/// Examples
+/// --------
+/// >>> import truecast as tc
+/// >>> fleet = tc.Fleet()
+/// >>> run = fleet.run(["a", "b", "a"], tc.Forecasts.gaussian([1.0, 7.0, 1.1], [0.5, 2.0, 0.5]), [1.2, 3.0, 0.4], coverage=0.8)
+/// >>> run.lower.shape, fleet.keys
+/// ((3,), ['a', 'b'])
+#[pyclass(frozen, module = "truecast")]
+pub(crate) struct Fleet {
+    fleet: Mutex<truecast_fleet::Fleet>,
+}
+
+/// A batch from Python's side.
+struct Batch {
+    keys: Vec<String>,
+    forecasts: Rows,
+    outcomes: Vec<f64>,
+    groups: Option<Vec<Vec<String>>>,
+    time: Option<Vec<f64>>,
+    due: Option<Vec<f64>>,
+}
+
+impl FleetRows for Batch {
+    type Error = truecast_fleet::Error;
+
+    fn len(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    fn key(&self, row: usize) -> Cow<'_, [u8]> {
+        Cow::Borrowed(self.keys[row].as_bytes())
+    }
+
+    fn task(&self, row: usize) -> std::result::Result<Task, truecast_fleet::Error> {
+        let outcome = self.outcomes[row];
+        Ok(Task {
+            forecast: self.forecasts.given(row),
+            outcome: (!outcome.is_nan()).then_some(outcome),
+            groups: self.groups.as_ref().map_or_else(Vec::new, |groups| groups[row].clone()),
+            now: self.time.as_ref().map(|time| time[row]),
+            due: self.due.as_ref().map(|due| due[row]),
+        })
+    }
+
+    fn refuse(&self, _row: usize, error: truecast_fleet::Error) -> truecast_fleet::Error {
+        error
+    }
+}
+
+impl Fleet {
+    fn around(fleet: truecast_fleet::Fleet) -> Self {
+        Fleet { fleet: Mutex::new(fleet) }
+    }
+
+    fn lock(&self, py: Python<'_>) -> Result<MutexGuard<'_, truecast_fleet::Fleet>> {
+        self.fleet.lock_py_attached(py).map_err(|_| Error::Poisoned)
+    }
+}
+
+fn expect_length(what: &'static str, rows: usize, found: usize) -> Result<()> {
+    if rows == found {
+        Ok(())
+    } else {
+        Err(truecast::Error::LengthMismatch { what, left: rows, right: found }.into())
+    }
+}
+
+#[pymethods]
+impl Fleet {
+    #[new]
+    #[pyo3(signature = (method = "ledger", *, trust = true, guard = true, half_life = None, seed = 0, memory = true,
+        prior = None, randomised = None, groups = 0, thresholds = None, delay = 0, timed = false))]
+    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::fn_params_excessive_bools)]
+    fn new(
+        method: &str,
+        trust: bool,
+        guard: bool,
+        half_life: Option<f64>,
+        seed: u64,
+        memory: bool,
+        prior: Option<f64>,
+        randomised: Option<bool>,
+        groups: u8,
+        thresholds: Option<Vec<f64>>,
+        delay: u64,
+        timed: bool,
+    ) -> Result<Self> {
+        let mut settings = settings::settings(
+            method, trust, guard, half_life, seed, memory, prior, randomised, groups, thresholds,
+        )?;
+        settings.lateness = match (timed, delay) {
+            (true, _) => Lateness::Times,
+            (false, 0) => Lateness::Next,
+            (false, rows) => Lateness::Rows(rows),
+        };
+        Ok(Fleet::around(truecast_fleet::Fleet::new(settings)?))
+    }
+
+    /// The paper's setting; see `Recalibrator.paper`.
+    #[staticmethod]
+    #[pyo3(signature = (n = 20, *, method = "ledger", seed = 0))]
+    fn paper(n: usize, method: &str, seed: u64) -> Result<Self> {
+        Ok(Fleet::around(truecast_fleet::Fleet::new(settings::paper(n, method, seed)?)?))
+    }
+
+    /// Takes a batch: recalibrates every row with what its series knew before it, then learns its outcome.
+    ///
+    /// Parameters
+    /// ----------
+    /// keys : sequence of str or int
+    ///     The series of each row.
+    /// forecasts : Forecasts or sequence of distributions
+    /// y : array_like, optional
+    ///     The outcomes; without them rows are forecast and teach nothing.
+    /// coverage, q, mean, std, pit, crps
+    ///     What to return, as of `Recalibrator.run`.
+    /// groups : sequence, optional
+    ///     The label, or the labels, of the groups that each row belongs to.
+    /// time, due : array_like, optional
+    ///     When each forecast was made, and when its outcome becomes known (a fleet with ``timed=True``).
+    /// missing : bool
+    ///     Take NaN in `y` for an outcome that is not known.
+    ///
+    /// Returns
+    /// -------
+    /// Run
+    ///
+    /// Raises
+    /// ------
+    /// RefusedRowsError
+    ///     If some rows were refused; it holds them with their reasons, and the answers of the others, which were taken.
+    #[pyo3(signature = (keys, forecasts, y = None, *, coverage = None, q = None, mean = false, std = false, pit = false,
+        crps = false, groups = None, time = None, due = None, missing = false))]
+    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::fn_params_excessive_bools)]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &Bound<'py, PyAny>,
+        forecasts: AnyForecasts,
+        y: Option<List>,
+        coverage: Option<Numbers<'py>>,
+        q: Option<Numbers<'py>>,
+        mean: bool,
+        std: bool,
+        pit: bool,
+        crps: bool,
+        groups: Option<&Bound<'py, PyAny>>,
+        time: Option<List>,
+        due: Option<List>,
+        missing: bool,
+    ) -> Result<Bound<'py, PyAny>> {
+        let wanted = Wanted::new(coverage, q, mean, std, pit, crps)?;
+        let AnyForecasts(forecasts) = forecasts;
+        let rows = forecasts.len();
+        let batch = Batch {
+            keys: labels(keys)?,
+            outcomes: run::outcomes(y, rows, missing)?,
+            forecasts,
+            groups: groups.map(label_sets).transpose()?,
+            time: time.map(|List(time)| time),
+            due: due.map(|List(due)| due),
+        };
+        expect_length("forecasts and keys", rows, batch.keys.len())?;
+        expect_length("forecasts and groups", rows, batch.groups.as_ref().map_or(rows, Vec::len))?;
+        expect_length("forecasts and times", rows, batch.time.as_ref().map_or(rows, Vec::len))?;
+        expect_length("forecasts and due times", rows, batch.due.as_ref().map_or(rows, Vec::len))?;
+        let asked = Asked::new(&wanted);
+        let answers = {
+            let mut guard = self.lock(py)?;
+            let fleet = &mut *guard;
+            py.detach(|| fleet.run(&batch, &asked.ask))
+        };
+        let (columns, refused) = asked.columns(answers, rows, &wanted);
+        let result = columns.into_object(py, &wanted)?;
+        if refused.is_empty() {
+            return Ok(result);
+        }
+        let error = PyErr::from(Error::RefusedRows(refused));
+        error.value(py).setattr("result", result)?;
+        Err(error.into())
+    }
+
+    /// The keys of all series, in the order of their first rows.
+    #[getter]
+    fn keys(&self, py: Python<'_>) -> Result<Vec<String>> {
+        let fleet = self.lock(py)?;
+        Ok(fleet.series().map(|series| String::from_utf8_lossy(series.key()).into_owned()).collect())
+    }
+
+    fn __len__(&self, py: Python<'_>) -> Result<usize> {
+        Ok(self.lock(py)?.series().count())
+    }
+
+    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> Result<bool> {
+        let key = label(key)?;
+        Ok(self.lock(py)?.series().any(|series| series.key() == key.as_bytes()))
+    }
+
+    /// A copy of the recalibrator of one series.
+    fn recalibrator(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> Result<Recalibrator> {
+        let key = label(key)?;
+        let fleet = self.lock(py)?;
+        let found = fleet.series().find(|series| series.key() == key.as_bytes());
+        match found {
+            Some(series) => Ok(Recalibrator::around(series.recalibrator().clone())),
+            None => Err(pyo3::exceptions::PyKeyError::new_err(key).into()),
+        }
+    }
+
+    /// Rows taken so far, over all series and all runs.
+    #[getter]
+    fn rows(&self, py: Python<'_>) -> Result<u64> {
+        Ok(self.lock(py)?.series().map(truecast_fleet::Series::rows).sum())
+    }
+
+    /// Outcomes that were given and are not known yet to their series.
+    #[getter]
+    fn waiting(&self, py: Python<'_>) -> Result<usize> {
+        Ok(self.lock(py)?.series().map(truecast_fleet::Series::waiting).sum())
+    }
+
+    /// The method's name.
+    #[getter]
+    fn method(&self, py: Python<'_>) -> Result<&'static str> {
+        Ok(self.lock(py)?.settings().method.name())
+    }
+
+    /// One certificate over all series: potentials and regrets add up, calibration errors are those of the worst series.
+    fn certificate<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        let (found, method) = {
+            let fleet = self.lock(py)?;
+            (fleet.certificate(), fleet.settings().method)
+        };
+        certificate::object(py, found, method.name())
+    }
+
+    /// The state of all series: the bytes of ``truecast calibrate --state``, described in docs/formats.md.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
+        let bytes = self.lock(py)?.to_bytes()?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Loads a saved state; anything damaged or inconsistent is refused. It goes on bit for bit.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Ok(Fleet::around(truecast_fleet::Fleet::from_bytes(bytes)?))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let load = PyType::new::<Fleet>(slf.py()).getattr("from_bytes")?;
+        Ok((load, (slf.get().to_bytes(slf.py())?,)))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
+        let fleet = self.lock(py)?;
+        let rows: u64 = fleet.series().map(truecast_fleet::Series::rows).sum();
+        Ok(format!(
+            "Fleet(method='{}', series={}, rows={rows})",
+            fleet.settings().method,
+            fleet.series().count()
+        ))
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> Result<String> {
+        let caption = self.__repr__(py)?;
+        match self.certificate(py) {
+            Ok(certificate) => Ok(certificate.call_method1("_repr_html_", (caption,))?.extract()?),
+            Err(Error::NoCertificate(_)) => Ok(markup::table(&caption, &[])),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What the fleet is asked, and how to read its answers.
+struct Asked {
+    ask: Ask,
+    /// How many intervals come first, each with its lower and its upper end.
+    intervals: usize,
+    moments: bool,
+}
+
+impl Asked {
+    fn new(wanted: &Wanted) -> Self {
+        let (intervals, moments) = (&wanted.intervals.probits, wanted.mean || wanted.std);
+        let ends = intervals.iter().flat_map(|&z| [z, -z]);
+        let probits = ends.chain(wanted.quantiles.probits.iter().copied()).collect();
+        let answer = if moments { Answer::MomentsProbits(probits) } else { Answer::Probits(probits) };
+        let row_scores = wanted.pit || wanted.crps;
+        let ask = Ask { answer, row_scores, scoreboards: false, fan: 0, raw_only: false };
+        Asked { ask, intervals: intervals.len(), moments }
+    }
+
+    fn columns(
+        &self,
+        answers: Answers<truecast_fleet::Error>,
+        rows: usize,
+        wanted: &Wanted,
+    ) -> (Columns, Vec<(usize, Error)>) {
+        let mut columns = Columns { rows, ..Columns::default() };
+        let width = self.ask.answer.width();
+        for row in 0..rows {
+            let mut values = &answers.values[row * width..(row + 1) * width];
+            if self.moments {
+                columns.mean.push(values[0]);
+                columns.std.push(values[1]);
+                values = &values[2..];
+            }
+            let (ends, quantiles) = values.split_at(2 * self.intervals);
+            columns.lower.extend(ends.iter().step_by(2));
+            columns.upper.extend(ends.iter().skip(1).step_by(2));
+            columns.quantiles.extend(quantiles);
+        }
+        if wanted.pit || wanted.crps {
+            columns.pit = vec![f64::NAN; rows];
+            columns.crps = vec![f64::NAN; rows];
+            for scores in answers.scores {
+                columns.pit[scores.row] = scores.pit[1];
+                columns.crps[scores.row] = scores.crps[1];
+            }
+        }
+        let refused = answers.refused.into_iter().map(|(row, error)| (row, Error::from(error)));
+        (columns, refused.collect())
+    }
+}
+
+/// A key or a label: text, or a whole number as its digits.
+fn label(given: &Bound<'_, PyAny>) -> Result<String> {
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(text.to_str()?.to_owned());
+    }
+    if given.is_instance_of::<PyInt>() || given.hasattr("__index__")? {
+        return Ok(given.call_method0("__index__")?.str()?.to_str()?.to_owned());
+    }
+    Err(Error::wrong_type(format!("a key is text or a whole number, not {}", given.repr()?)))
+}
+
+fn labels(given: &Bound<'_, PyAny>) -> Result<Vec<String>> {
+    if given.is_instance_of::<PyString>() {
+        return Err(Error::wrong_type("a key for each row is needed, not one text".into()));
+    }
+    let given = if given.hasattr("tolist")? { given.call_method0("tolist")? } else { given.clone() };
+    given.try_iter()?.map(|item| label(&item?)).collect()
+}
+
+/// For each row a label, several, or None.
+fn label_sets(given: &Bound<'_, PyAny>) -> Result<Vec<Vec<String>>> {
+    let given = if given.hasattr("tolist")? { given.call_method0("tolist")? } else { given.clone() };
+    let set = |item: &Bound<'_, PyAny>| -> Result<Vec<String>> {
+        if item.is_none() {
+            return Ok(Vec::new());
+        }
+        match label(item) {
+            Ok(one) => Ok(vec![one]),
+            Err(_) => labels(item),
+        }
+    };
+    given.try_iter()?.map(|item| set(&item?)).collect()
+}

@@ -1,0 +1,65 @@
+//! The native part of the Python package `truecast`: convert, call, convert.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `distribution.rs`, `kinds.rs`, `held.rs` | the class of a distribution, its kinds, and how one is held |
+//! | `foreign.rs` | distributions of SciPy, PyTorch and others |
+//! | `recalibrator.rs`, `stream.rs`, `fleet.rs`, `point.rs` | what learns: one lock each, so that any thread may call |
+//! | `forecasts.rs`, `run.rs` | batches |
+//! | `scores.rs` | scores over arrays |
+//! | `settings.rs`, `certificate.rs`, `markup.rs` | keyword arguments, the dataclass, tables for notebooks |
+//! | `numbers.rs` | a float or an array of them |
+//! | `errors.rs` | Rust's errors as Python's exceptions |
+//!
+//! Everything is immutable or behind a lock, so the module works without the global interpreter lock. Sub-interpreters are refused by PyO3.
+
+// What PyO3 extracts from Python's arguments is passed by value, used or not.
+#![allow(clippy::needless_pass_by_value)]
+
+mod certificate;
+mod distribution;
+mod errors;
+mod fleet;
+mod forecasts;
+mod foreign;
+mod held;
+mod kinds;
+mod markup;
+mod numbers;
+mod point;
+mod recalibrator;
+mod run;
+mod scores;
+mod settings;
+mod stream;
+
+/// The module `truecast._core`.
+#[pyo3::pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use crate::distribution::Distribution;
+    #[pymodule_export]
+    use crate::fleet::Fleet;
+    #[pymodule_export]
+    use crate::forecasts::Forecasts;
+    #[pymodule_export]
+    use crate::kinds::{
+        Cdf, Gaussian, Laplace, LogNormal, Logistic, Mixture, Quantiles, Recalibrated, Samples, StudentT,
+        Uniform,
+    };
+    #[pymodule_export]
+    use crate::point::PointScale;
+    #[pymodule_export]
+    use crate::recalibrator::Recalibrator;
+    #[pymodule_export]
+    use crate::scores::{crps_ensemble, crps_normal, crps_quantile, interval_score, pinball_loss};
+    #[pymodule_export]
+    use crate::stream::Stream;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

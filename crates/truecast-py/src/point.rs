@@ -1,0 +1,97 @@
+//! The class `PointScale`: a point forecaster's scale, learned.
+
+use std::sync::{Mutex, MutexGuard};
+
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::PyType;
+use truecast::forecast;
+
+use crate::errors::{Error, Result};
+use crate::held::{Base, Held};
+use crate::kinds;
+
+/// Makes distributions of point forecasts: the scale is learned from residuals.
+///
+/// Parameters
+/// ----------
+/// initial_scale : float
+///     A standard deviation to begin with, greater than zero; it counts as one residual.
+/// half_life : float, optional
+///     Residuals after which an old one counts half.
+///
+/// Examples
+/// --------
+/// >>> import truecast as tc
+/// >>> scale = tc.PointScale(1.0)
+/// >>> forecast = scale.forecast(20.0)
+/// >>> forecast
+/// Gaussian(mu=20.0, sigma=1.0)
+/// >>> scale.observe(20.0, 26.0)
+/// >>> scale.scale > 3.0
+/// True
+#[pyclass(frozen, module = "truecast")]
+pub(crate) struct PointScale {
+    scale: Mutex<forecast::PointScale>,
+}
+
+impl PointScale {
+    fn lock(&self, py: Python<'_>) -> Result<MutexGuard<'_, forecast::PointScale>> {
+        self.scale.lock_py_attached(py).map_err(|_| Error::Poisoned)
+    }
+}
+
+#[pymethods]
+impl PointScale {
+    #[new]
+    #[pyo3(signature = (initial_scale, *, half_life = None))]
+    fn new(initial_scale: f64, half_life: Option<f64>) -> Result<Self> {
+        let mut scale = forecast::PointScale::new(initial_scale)?;
+        if let Some(half_life) = half_life {
+            scale = scale.with_half_life(half_life)?;
+        }
+        Ok(PointScale { scale: Mutex::new(scale) })
+    }
+
+    /// The normal forecast around a point.
+    fn forecast(&self, py: Python<'_>, value: f64) -> Result<Py<PyAny>> {
+        let gaussian = self.lock(py)?.forecast(value)?;
+        kinds::object(py, Held::Plain(Base::Gaussian(gaussian)))
+    }
+
+    /// Learns the outcome of a point forecast.
+    fn observe(&self, py: Python<'_>, value: f64, y: f64) -> Result<()> {
+        Ok(self.lock(py)?.observe(value, y)?)
+    }
+
+    /// The standard deviation as learned so far.
+    #[getter]
+    fn scale(&self, py: Python<'_>) -> Result<f64> {
+        Ok(self.lock(py)?.scale())
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, (Vec<u8>,))> {
+        let scale = *slf.get().lock(slf.py())?;
+        let bytes = postcard::to_allocvec(&scale).map_err(|error| unreadable(&error))?;
+        Ok((PyType::new::<PointScale>(slf.py()).getattr("_from_bytes")?, (bytes,)))
+    }
+
+    /// For pickle.
+    #[staticmethod]
+    fn _from_bytes(bytes: &[u8]) -> Result<Self> {
+        let scale = postcard::from_bytes(bytes).map_err(|error| unreadable(&error))?;
+        Ok(PointScale { scale: Mutex::new(scale) })
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
+        let scale = self.lock(py)?;
+        Ok(match scale.half_life() {
+            Some(half_life) => format!("PointScale({:?}, half_life={half_life:?})", scale.scale()),
+            None => format!("PointScale({:?})", scale.scale()),
+        })
+    }
+}
+
+fn unreadable(error: &postcard::Error) -> Error {
+    truecast::SnapshotError::Malformed { reason: error.to_string() }.into()
+}

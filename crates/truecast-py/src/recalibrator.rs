@@ -1,0 +1,373 @@
+//! The class `Recalibrator`: forecasts in, calibrated forecasts out, outcomes back.
+//!
+//! One lock guards the state, so that any thread may call at any time. What was planned last is kept: the outcome that follows is booked against it and
+//! nothing is computed twice. Planning is a pure function of state, forecast and groups, so this gives the same bits as planning again.
+
+use std::sync::{Mutex, MutexGuard};
+
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyType};
+use truecast::recalibrate::{AnyRecalibrator, Plan};
+use truecast::{AnyForecast, Groups, LedgerRecalibrator, Stream};
+
+use crate::certificate;
+use crate::distribution::Like;
+use crate::errors::{Error, Result};
+use crate::forecasts::AnyForecasts;
+use crate::held::{Base, Held};
+use crate::kinds::Recalibrated;
+use crate::markup;
+use crate::numbers::{List, Numbers};
+use crate::run::{self, Wanted};
+use crate::settings::{self, GroupSet};
+
+/// Turns forecasts into calibrated ones, and learns from outcomes.
+///
+/// Two verbs: `recalibrate` is pure, `observe` is the only mutation. Before the first outcome the calibrated forecast is the forecast.
+/// Any thread may call at any time.
+///
+/// Parameters
+/// ----------
+/// method : str
+///     ``ledger`` (the default), ``approachability``, ``internal-regret``, ``defensive``, ``running-mean``, ``tophat``, ``isotonic``, ``aci``, ``dtaci``, ``sf-ogd``,
+///     ``saocp`` or ``pid``. All but `method` and `seed` are settings of the ledger recalibrator alone.
+/// trust : bool
+///     Mix with the forecaster by what each would have lost.
+/// guard : bool
+///     Keep the coverage of every quantile within a budget of order √n.
+/// half_life : float, optional
+///     Outcomes after which an old one counts half.
+/// seed : int
+///     Key of all random draws: they are functions of the seed and the step.
+/// memory : bool
+///     Follow running means of the outcomes where they are more accurate.
+/// prior : float, optional
+///     Observations for which the forecaster's own probabilities count; 10 by default.
+/// randomised : bool, optional
+///     Round plays to a grid by a coin: calibrated in the strict sense.
+/// groups : int
+///     How many groups to keep calibrated, each within itself; forecasts then name theirs.
+/// thresholds : sequence of float, optional
+///     Outcomes y at which P(Y ≤ y) is kept calibrated.
+///
+/// Examples
+/// --------
+/// >>> import truecast as tc
+/// >>> rc = tc.Recalibrator()
+/// >>> for y in [23.0, 17.5, 24.0, 15.0]:
+/// ...     forecast = tc.Gaussian(20.0, 1.0)           # overconfident
+/// ...     low, high = rc.recalibrate(forecast).interval(0.8)
+/// ...     rc.observe(forecast, y)
+/// >>> rc.steps
+/// 4
+/// >>> high - low > 2.6
+/// True
+#[pyclass(frozen, module = "truecast")]
+pub(crate) struct Recalibrator {
+    state: Mutex<State>,
+}
+
+struct State {
+    recalibrator: AnyRecalibrator,
+    /// Room for a plan.
+    plan: Plan,
+    /// What `plan` was made for, until an outcome comes.
+    planned: Option<(Base, Groups)>,
+}
+
+impl State {
+    fn new(recalibrator: AnyRecalibrator) -> Self {
+        State { plan: truecast::Recalibrator::empty_plan(&recalibrator), recalibrator, planned: None }
+    }
+
+    /// Makes `plan` the one for this forecast.
+    fn plan_for(&mut self, base: &Base, groups: Groups) -> Result<()> {
+        use truecast::Recalibrator as _;
+        if self.planned.as_ref().is_some_and(|(planned, with)| planned.is(base) && *with == groups) {
+            return Ok(());
+        }
+        self.planned = None;
+        let step = self.recalibrator.steps();
+        self.recalibrator.plan(base.forecast(), groups, step, &mut self.plan)?;
+        self.planned = Some((base.clone(), groups));
+        Ok(())
+    }
+}
+
+impl Recalibrator {
+    pub(crate) fn around(recalibrator: AnyRecalibrator) -> Self {
+        Recalibrator { state: Mutex::new(State::new(recalibrator)) }
+    }
+
+    fn lock(&self, py: Python<'_>) -> Result<MutexGuard<'_, State>> {
+        self.state.lock_py_attached(py).map_err(|_| Error::Poisoned)
+    }
+}
+
+fn groups_of(groups: Option<GroupSet>) -> Groups {
+    groups.map_or(Groups::NONE, |GroupSet(groups)| groups)
+}
+
+#[pymethods]
+impl Recalibrator {
+    #[new]
+    #[pyo3(signature = (method = "ledger", *, trust = true, guard = true, half_life = None, seed = 0, memory = true,
+        prior = None, randomised = None, groups = 0, thresholds = None))]
+    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::fn_params_excessive_bools)]
+    fn new(
+        method: &str,
+        trust: bool,
+        guard: bool,
+        half_life: Option<f64>,
+        seed: u64,
+        memory: bool,
+        prior: Option<f64>,
+        randomised: Option<bool>,
+        groups: u8,
+        thresholds: Option<Vec<f64>>,
+    ) -> Result<Self> {
+        let settings = settings::settings(
+            method, trust, guard, half_life, seed, memory, prior, randomised, groups, thresholds,
+        )?;
+        Ok(Recalibrator::around(settings.build(b"")?))
+    }
+
+    /// The paper's setting: levels j/n and plays i/n, randomised, a step function; no trust and no guard.
+    ///
+    /// Parameters
+    /// ----------
+    /// n : int
+    ///     The resolution.
+    /// method : str
+    /// seed : int
+    #[staticmethod]
+    #[pyo3(signature = (n = 20, *, method = "ledger", seed = 0))]
+    fn paper(n: usize, method: &str, seed: u64) -> Result<Self> {
+        Ok(Recalibrator::around(settings::paper(n, method, seed)?.build(b"")?))
+    }
+
+    /// The calibrated forecast for the next outcome. Pure: asking changes nothing.
+    ///
+    /// Parameters
+    /// ----------
+    /// forecast : distribution
+    ///     A `Distribution`, a frozen distribution of SciPy, a distribution of PyTorch, or any object with ``cdf`` and ``ppf``.
+    /// groups : int or sequence of int, optional
+    ///     The groups that it belongs to, counted from 0.
+    ///
+    /// Returns
+    /// -------
+    /// Recalibrated
+    #[pyo3(signature = (forecast, *, groups = None))]
+    fn recalibrate(
+        &self,
+        py: Python<'_>,
+        forecast: Like,
+        groups: Option<GroupSet>,
+    ) -> Result<Py<Recalibrated>> {
+        let Like(base) = forecast;
+        let map = {
+            let mut state = self.lock(py)?;
+            state.plan_for(&base, groups_of(groups))?;
+            state.plan.map().clone()
+        };
+        Ok(Recalibrated::object(py, Held::Calibrated { base, map })?)
+    }
+
+    /// Learns the outcome of a forecast.
+    ///
+    /// Parameters
+    /// ----------
+    /// forecast : distribution
+    ///     The forecast as it was before recalibration.
+    /// y : float
+    ///     What happened. NaN and infinities are refused: an outcome that nobody knows is not passed.
+    /// groups : int or sequence of int, optional
+    #[pyo3(signature = (forecast, y, *, groups = None))]
+    fn observe(&self, py: Python<'_>, forecast: Like, y: f64, groups: Option<GroupSet>) -> Result<()> {
+        use truecast::Recalibrator as _;
+        let Like(base) = forecast;
+        let mut state = self.lock(py)?;
+        state.plan_for(&base, groups_of(groups))?;
+        let State { recalibrator, plan, planned } = &mut *state;
+        recalibrator.resolve(plan, base.forecast(), y)?;
+        *planned = None;
+        Ok(())
+    }
+
+    /// Recalibrates and observes a whole series in one call: the loop of both, bit for bit, without Python in between.
+    ///
+    /// All or nothing: if a row is refused, nothing was learned. Other threads run meanwhile.
+    ///
+    /// Parameters
+    /// ----------
+    /// forecasts : Forecasts or sequence of distributions
+    /// y : array_like
+    ///     The outcomes, one for each forecast.
+    /// coverage : float or sequence of float, optional
+    ///     Central intervals to return, as ``lower`` and ``upper``.
+    /// q : float or sequence of float, optional
+    ///     Quantiles to return, as ``quantiles``.
+    /// mean, std, pit, crps : bool
+    ///     What else to return about the calibrated forecasts.
+    /// groups : sequence, optional
+    ///     The groups of each row.
+    /// missing : bool
+    ///     Take NaN in `y` for an outcome that is not known: such a row is forecast and teaches nothing.
+    ///
+    /// Returns
+    /// -------
+    /// Run
+    ///     Arrays with a row for each forecast; those not asked for are None.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, truecast as tc
+    /// >>> y = np.random.default_rng(7).normal(0.0, 2.0, 1000)
+    /// >>> run = tc.Recalibrator().run(tc.Forecasts.gaussian(np.zeros(1000), np.ones(1000)), y, coverage=0.8)
+    /// >>> bool(abs(np.mean((run.lower[500:] <= y[500:]) & (y[500:] <= run.upper[500:])) - 0.8) < 0.03)
+    /// True
+    #[pyo3(signature = (forecasts, y, *, coverage = None, q = None, mean = false, std = false, pit = false, crps = false,
+        groups = None, missing = false))]
+    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::fn_params_excessive_bools)]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        forecasts: AnyForecasts,
+        y: List,
+        coverage: Option<Numbers<'py>>,
+        q: Option<Numbers<'py>>,
+        mean: bool,
+        std: bool,
+        pit: bool,
+        crps: bool,
+        groups: Option<Vec<GroupSet>>,
+        missing: bool,
+    ) -> Result<Bound<'py, PyAny>> {
+        let wanted = Wanted::new(coverage, q, mean, std, pit, crps)?;
+        let outcomes = run::outcomes(Some(y), forecasts.0.len(), missing)?;
+        let groups: Option<Vec<Groups>> =
+            groups.map(|sets| sets.into_iter().map(|GroupSet(set)| set).collect());
+        let mut state = self.lock(py)?;
+        let State { recalibrator, plan, planned } = &mut *state;
+        // On a copy, which takes the place of the original when all went well.
+        let mut copy = recalibrator.clone();
+        let columns =
+            py.detach(|| run::series(&mut copy, plan, &forecasts.0, &outcomes, groups.as_deref(), &wanted));
+        *planned = None;
+        let columns = columns?;
+        *recalibrator = copy;
+        drop(state);
+        columns.into_object(py, &wanted)
+    }
+
+    /// What was promised and what was kept: errors and regret with their bounds.
+    ///
+    /// Returns
+    /// -------
+    /// Certificate
+    ///
+    /// Raises
+    /// ------
+    /// NoCertificateError
+    ///     For methods other than ``ledger``.
+    fn certificate<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        let (found, method) = {
+            let state = self.lock(py)?;
+            (state.recalibrator.certificate(), state.recalibrator.method())
+        };
+        certificate::object(py, found, method.name())
+    }
+
+    /// Outcomes learned from so far.
+    #[getter]
+    fn steps(&self, py: Python<'_>) -> Result<u64> {
+        use truecast::Recalibrator as _;
+        Ok(self.lock(py)?.recalibrator.steps())
+    }
+
+    /// The method's name.
+    #[getter]
+    fn method(&self, py: Python<'_>) -> Result<&'static str> {
+        Ok(self.lock(py)?.recalibrator.method().name())
+    }
+
+    /// Key of all random draws.
+    #[getter]
+    fn seed(&self, py: Python<'_>) -> Result<u64> {
+        use truecast::Recalibrator as _;
+        Ok(self.lock(py)?.recalibrator.seed())
+    }
+
+    /// A recalibrator in the same state that goes its own way from here.
+    fn copy(&self, py: Python<'_>) -> Result<Self> {
+        Ok(Recalibrator::around(self.lock(py)?.recalibrator.clone()))
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> Result<Self> {
+        self.copy(py)
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Result<Self> {
+        self.copy(py)
+    }
+
+    /// The state: the bytes that Rust writes for a stream with nothing pending, described in docs/formats.md.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
+        let copy = self.lock(py)?.recalibrator.clone();
+        let bytes = Stream::<AnyRecalibrator, AnyForecast>::new(copy).to_bytes()?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Loads a saved state; anything damaged or inconsistent is refused. It goes on bit for bit.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let stream = load(bytes)?;
+        if stream.pending().next().is_some() {
+            let reason = "forecasts are pending in it: load it as a Stream".to_string();
+            return Err(truecast::SnapshotError::Malformed { reason }.into());
+        }
+        Ok(Recalibrator::around(stream.recalibrator().clone()))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let load = PyType::new::<Recalibrator>(slf.py()).getattr("from_bytes")?;
+        Ok((load, (slf.get().to_bytes(slf.py())?,)))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
+        use truecast::Recalibrator as _;
+        let state = self.lock(py)?;
+        Ok(format!(
+            "Recalibrator({}, steps={})",
+            settings::describe(&state.recalibrator),
+            state.recalibrator.steps()
+        ))
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> Result<String> {
+        let caption = self.__repr__(py)?;
+        match self.certificate(py) {
+            Ok(certificate) => Ok(certificate.call_method1("_repr_html_", (caption,))?.extract()?),
+            Err(Error::NoCertificate(_)) => Ok(markup::table(&caption, &[])),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A stream of any method; those that hold a ledger recalibrator by its own name are taken as well.
+pub(crate) fn load(bytes: &[u8]) -> Result<Stream<AnyRecalibrator, AnyForecast>> {
+    let error = match Stream::from_bytes(bytes) {
+        Ok(stream) => return Ok(stream),
+        Err(error) => error,
+    };
+    match Stream::<LedgerRecalibrator, AnyForecast>::from_bytes(bytes) {
+        Ok(stream) if stream.pending().next().is_none() => {
+            Ok(Stream::new(AnyRecalibrator::Ledger(Box::new(stream.recalibrator().clone()))))
+        }
+        _ => Err(error.into()),
+    }
+}

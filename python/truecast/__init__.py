@@ -1,0 +1,71 @@
+"""Honest uncertainty for any forecaster, on any stream.
+
+Give Truecast the predictive distributions of a forecaster, one for each step, and the outcomes as they come. It gives back
+distributions that are calibrated (an 80 % interval holds the outcome 80 % of the time), even on data chosen by an adversary, and that
+lose nothing in accuracy.
+
+>>> import truecast as tc
+>>> rc = tc.Recalibrator()
+>>> forecast = tc.Gaussian(20.0, 2.0)               # or a SciPy distribution, quantiles, samples, ...
+>>> calibrated = rc.recalibrate(forecast)           # pure
+>>> low, high = calibrated.interval(0.8)
+>>> rc.observe(forecast, 23.5)                      # the only mutation
+>>> rc.certificate().holds
+True
+
+The few types: a `Distribution` is what goes in and comes out; a `Recalibrator` is for outcomes that come at once, a `Stream` for those
+that come late, a `Fleet` for many series by key. `Forecasts` are batches for `Recalibrator.run` and `Fleet.run`. `scores` has
+scores over arrays, `errors` the exceptions.
+"""
+
+from . import errors, scores
+from ._core import (
+    CDF,
+    Distribution,
+    Fleet,
+    Forecasts,
+    Gaussian,
+    Laplace,
+    Logistic,
+    LogNormal,
+    Mixture,
+    PointScale,
+    Quantiles,
+    Recalibrated,
+    Recalibrator,
+    Samples,
+    Stream,
+    StudentT,
+    Uniform,
+    __version__,
+)
+from .certificates import Certificate, LedgerCertificate
+from .errors import TruecastError
+from .results import Run
+
+__all__ = [
+    "CDF",
+    "Certificate",
+    "Distribution",
+    "Fleet",
+    "Forecasts",
+    "Gaussian",
+    "Laplace",
+    "LedgerCertificate",
+    "LogNormal",
+    "Logistic",
+    "Mixture",
+    "PointScale",
+    "Quantiles",
+    "Recalibrated",
+    "Recalibrator",
+    "Run",
+    "Samples",
+    "Stream",
+    "StudentT",
+    "TruecastError",
+    "Uniform",
+    "__version__",
+    "errors",
+    "scores",
+]
