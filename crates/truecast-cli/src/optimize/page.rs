@@ -1,5 +1,6 @@
 //! The page of a run: how fast it went down, where the good points are, and whether the surrogate knew what it did not know.
 
+use truecast_bo::study::Origin;
 use truecast_bo::{Dimension, Value};
 use truecast_report::chart::{
     Axis, BarChart, Bars, Chart, Colour, LineChart, ParallelAxis, ParallelChart, Rule, Series,
@@ -33,13 +34,13 @@ pub(crate) fn html(results: &Results<'_>, source: &str) -> Result<String> {
     };
     let (chart, caption) = convergence(results);
     page = page.figure(chart.to_svg(), &caption);
+    let (chart, caption) = calibration(results)?;
+    page = page.figure(chart.to_svg(), &caption);
     page = page.figure(
         coordinates(results)?.to_svg(),
         "Each trial is a line from its inputs, top to bottom, to its value. Where the best lie close together on an axis, that input matters and is found; \
          where they are spread over it, it matters little.",
     );
-    let (chart, caption) = calibration(results)?;
-    page = page.figure(chart.to_svg(), &caption);
     page = page.table(best_trials(results));
     let failures = results.failed();
     if !failures.is_empty() {
@@ -55,7 +56,7 @@ pub(crate) fn html(results: &Results<'_>, source: &str) -> Result<String> {
 
 fn notes(results: &Results<'_>) -> Vec<String> {
     let settings = results.study.settings();
-    let fallbacks = results.study.steps().iter().filter(|step| step.fallback.is_some()).count();
+    let fallbacks = results.study.steps().iter().filter(|step| step.origin == Origin::Fallback).count();
     let mut notes = vec![
         format!(
             "The first {} points are a {} design; the others have the largest acquisition.",
@@ -169,7 +170,7 @@ fn coordinates(results: &Results<'_>) -> Result<ParallelChart> {
 /// A bound as it was written, where that is short.
 fn bound(x: f64) -> String {
     let text = x.to_string();
-    if text.len() <= 6 { text.replace('-', "−") } else { significant(x) }
+    if text.trim_start_matches('-').len() <= 5 { text.replace('-', "−") } else { significant(x) }
 }
 
 fn ticks(dimension: &Dimension) -> Vec<(f64, String)> {

@@ -262,11 +262,11 @@ fn mistakes_in_a_space_are_named() {
     );
     refused(
         "[x]\ntype = \"real\"\nlow = 2\nhigh = 1",
-        "the dimension `x` must have finite bounds, the lower below the upper, got 2 and 1",
+        "dimension `x` must have finite bounds, the lower below the upper, got 2 and 1",
     );
     refused(
         "[x]\ntype = \"real\"\nlow = 0\nhigh = 1\nscale = \"log\"",
-        "the dimension `x` must have bounds above 0 on a logarithmic scale, got 0 and 1",
+        "dimension `x` must have bounds above 0 on a logarithmic scale, got 0 and 1",
     );
     refused(
         "[\"x y\"]\ntype = \"real\"\nlow = 0\nhigh = 1",
