@@ -33,6 +33,14 @@ pub(crate) enum Failure {
     /// A person pressed Ctrl-C.
     #[error("interrupted; nothing was written")]
     Interrupted,
+    /// The same, where something was kept.
+    #[error("{problem}{}", hint_line(.hint))]
+    Stopped {
+        /// How far it came.
+        problem: String,
+        /// How to go on.
+        hint: String,
+    },
 }
 
 impl Failure {
@@ -53,7 +61,7 @@ impl Failure {
         match self {
             Failure::Data(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
             Failure::Check(_) => ExitCode::from(1),
-            Failure::Interrupted => ExitCode::from(130),
+            Failure::Interrupted | Failure::Stopped { .. } => ExitCode::from(130),
             Failure::Data(_) | Failure::Fleet { .. } | Failure::Usage { .. } => ExitCode::from(2),
         }
     }
@@ -96,6 +104,12 @@ impl From<truecast::Error> for Failure {
 impl From<truecast_models::Error> for Failure {
     fn from(error: truecast_models::Error) -> Self {
         Failure::usage(format!("the base model: {error}"), "")
+    }
+}
+
+impl From<truecast_bo::Error> for Failure {
+    fn from(error: truecast_bo::Error) -> Self {
+        Failure::usage(error.to_string(), "")
     }
 }
 

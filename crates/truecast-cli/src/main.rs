@@ -17,6 +17,7 @@ mod generate;
 mod interrupt;
 mod long;
 mod numbers;
+mod optimize;
 mod outcome_file;
 mod pipeline;
 mod plan;
@@ -56,6 +57,7 @@ enum Command {
     Simulate(simulate::Args),
     Certify(certify::Args),
     Explain(explain::Args),
+    Optimize(Box<optimize::Args>),
     Reproduce(reproduce::Args),
     Completions(generate::CompletionArgs),
     Man(generate::ManArgs),
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(args),
         Command::Certify(args) => certify::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Optimize(args) => optimize::run(args),
         Command::Reproduce(args) => reproduce::run(args),
         Command::Completions(args) => generate::completions(args),
         Command::Man(args) => generate::man_pages(args),

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 
+use crate::terminal::say;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How far a command has come.
@@ -30,6 +31,12 @@ impl Progress {
         Self::around(ProgressBar::new(steps).with_style(style), quiet)
     }
 
+    /// A bar over trials, with a note beside it.
+    pub(crate) fn over_trials(trials: u64, quiet: bool) -> Self {
+        let style = style_of("{bar:30} {pos} of {len} trials  {msg}  {elapsed}");
+        Self::around(ProgressBar::new(trials).with_style(style), quiet)
+    }
+
     fn around(bar: ProgressBar, quiet: bool) -> Self {
         if quiet || !std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -47,6 +54,16 @@ impl Progress {
     /// Some more steps.
     pub(crate) fn step(&self, steps: u64) {
         self.bar.inc(steps);
+    }
+
+    /// Words beside the bar.
+    pub(crate) fn note(&self, words: &str) {
+        self.bar.set_message(words.to_owned());
+    }
+
+    /// A line on standard error, above the bar.
+    pub(crate) fn say(&self, words: &str) {
+        self.bar.suspend(|| say!("{words}"));
     }
 
     /// Takes the bar off the terminal.

@@ -149,11 +149,11 @@ impl FromStr for Benchmark {
     type Err = Error;
     fn from_str(name: &str) -> Result<Self> {
         let inputs = |prefix: &str| {
-            let inputs = name.strip_prefix(prefix)?.parse().ok()?;
+            let digits = name.strip_prefix(prefix)?;
+            let inputs = digits.strip_prefix('-').unwrap_or(digits).parse().ok()?;
             (1..=MOST_INPUTS).contains(&inputs).then_some(inputs)
         };
-        let any =
-            inputs("ackley-").map(Benchmark::Ackley).or_else(|| inputs("alpine-").map(Benchmark::Alpine));
+        let any = inputs("ackley").map(Benchmark::Ackley).or_else(|| inputs("alpine").map(Benchmark::Alpine));
         let fixed = || Benchmark::ALL.into_iter().find(|benchmark| benchmark.to_string() == name);
         any.or_else(fixed).ok_or_else(|| Error::UnknownName {
             what: "a benchmark",
@@ -210,6 +210,7 @@ mod tests {
             assert_eq!(benchmark.to_string().parse(), Ok(benchmark));
         }
         assert_eq!("ackley-7".parse(), Ok(Benchmark::Ackley(7)));
+        assert_eq!("ackley7".parse(), Ok(Benchmark::Ackley(7)));
         assert!("ackley-0".parse::<Benchmark>().is_err());
         assert!("ackley".parse::<Benchmark>().is_err());
         assert!(Benchmark::Beale.value(&[1.0]).is_err());

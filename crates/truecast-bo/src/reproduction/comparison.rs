@@ -31,9 +31,11 @@ impl Estimate {
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or(3);
-        match self.error {
-            Some(error) => write!(f, "{:.digits$} ± {error:.digits$}", self.mean),
-            None => write!(f, "{:.digits$}", self.mean),
+        match (self.error, f.sign_plus()) {
+            (Some(error), true) => write!(f, "{:+.digits$} ± {error:.digits$}", self.mean),
+            (Some(error), false) => write!(f, "{:.digits$} ± {error:.digits$}", self.mean),
+            (None, true) => write!(f, "{:+.digits$}", self.mean),
+            (None, false) => write!(f, "{:.digits$}", self.mean),
         }
     }
 }
@@ -57,6 +59,8 @@ pub struct Row {
     pub recalibrated_at_chosen: Coverage,
     /// Of the surrogate's own 80 % interval at random points.
     pub at_random: Coverage,
+    /// Of the recalibrated one there.
+    pub recalibrated_at_random: Coverage,
     /// The mean κ_t.
     pub multiplier: Option<f64>,
     /// Steps in which something did not work.
@@ -94,6 +98,7 @@ impl Row {
             at_chosen: sum(|run| run.at_chosen),
             recalibrated_at_chosen: sum(|run| run.recalibrated_at_chosen),
             at_random: sum(|run| run.at_random),
+            recalibrated_at_random: sum(|run| run.recalibrated_at_random),
             multiplier: Estimate::of(&multipliers).map(|estimate| estimate.mean),
             fallbacks: runs.iter().map(|run| run.fallbacks).sum(),
             curve: (0..first.curve.len()).filter_map(at).collect(),
@@ -112,15 +117,15 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "| benchmark | variant | final least | against plain | stuck | mean κ_t | 80 % covers: chosen | … recalibrated | random | fallbacks |"
+            "| benchmark | variant | final least | against plain | stuck | mean κ_t | 80 % covers: chosen | … recalibrated | random | … recalibrated | fallbacks |"
         )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|")?;
+        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|---|")?;
         let percent =
             |share: Option<f64>| share.map_or(String::new(), |share| format!("{:.0} %", 100.0 * share));
         for row in &self.rows {
             writeln!(
                 f,
-                "| {} | {} | {:.3} | {} | {} | {} | {} | {} | {} | {} |",
+                "| {} | {} | {:.3} | {} | {} | {} | {} | {} | {} | {} | {} |",
                 row.benchmark,
                 row.variant,
                 row.last,
@@ -130,6 +135,7 @@ impl fmt::Display for Comparison {
                 percent(row.at_chosen.share()),
                 percent(row.recalibrated_at_chosen.share()),
                 percent(row.at_random.share()),
+                percent(row.recalibrated_at_random.share()),
                 row.fallbacks,
             )?;
         }

@@ -47,7 +47,7 @@ impl Default for Reproduction {
         Reproduction {
             benchmarks: Benchmark::ALL.to_vec(),
             variants: Variant::ALL.to_vec(),
-            seeds: 20,
+            seeds: 30,
             steps: None,
             surrogate: SurrogateSettings::default(),
             seed: 0,
@@ -61,24 +61,37 @@ impl Reproduction {
         self.steps.unwrap_or(if benchmark.inputs() <= 2 { 30 } else { 50 })
     }
 
-    /// Every run, by benchmark, variant and seed.
-    pub fn runs(&self) -> Result<Vec<Run>> {
+    /// Every run that is to be made, by benchmark, variant and seed.
+    pub fn jobs(&self) -> Result<Vec<Job>> {
         error::setting("the number of seeds", "1 or more", self.seeds as f64, self.seeds > 0)?;
         let seeds = draws::seed(self.seed, Purpose::Runs);
-        let seeds = seeds..seeds + self.seeds;
-        let mut all = Vec::new();
+        let mut jobs = Vec::new();
         for &benchmark in &self.benchmarks {
             for &variant in &self.variants {
-                all.extend(seeds.clone().map(|seed| (benchmark, variant, seed)));
+                let steps = self.steps_of(benchmark);
+                jobs.extend((seeds..seeds + self.seeds).map(|seed| {
+                    let settings = variant.settings(steps, seed);
+                    let settings = StudySettings { surrogate: self.surrogate.clone(), ..settings };
+                    Job { benchmark, variant, steps, settings }
+                }));
             }
         }
-        all.into_par_iter()
-            .map(|(benchmark, variant, seed)| {
-                let settings = variant.settings(self.steps_of(benchmark), seed);
-                let settings = StudySettings { surrogate: self.surrogate.clone(), ..settings };
-                Run::new(benchmark, variant, self.steps_of(benchmark), settings)
-            })
-            .collect()
+        Ok(jobs)
+    }
+
+    /// Sums up runs of these benchmarks and variants, in any order.
+    pub fn summed(&self, runs: &[Run]) -> Result<Comparison> {
+        let of = |benchmark: Benchmark, variant: Variant| -> Vec<&Run> {
+            runs.iter().filter(|run| (run.benchmark, run.variant) == (benchmark, variant)).collect()
+        };
+        let mut rows = Vec::new();
+        for &benchmark in &self.benchmarks {
+            let (plain, typical) = (of(benchmark, Variant::Plain), run::typical(benchmark)?);
+            rows.extend(
+                self.variants.iter().filter_map(|&variant| Row::of(&of(benchmark, variant), &plain, typical)),
+            );
+        }
+        Ok(Comparison { rows })
     }
 
     /// Runs everything and sums it up.
@@ -100,18 +113,28 @@ impl Reproduction {
     /// # Ok::<(), truecast_bo::Error>(())
     /// ```
     pub fn compare(&self) -> Result<Comparison> {
-        let runs = self.runs()?;
-        let of = |benchmark: Benchmark, variant: Variant| -> Vec<&Run> {
-            runs.iter().filter(|run| (run.benchmark, run.variant) == (benchmark, variant)).collect()
-        };
-        let mut rows = Vec::new();
-        for &benchmark in &self.benchmarks {
-            let (plain, typical) = (of(benchmark, Variant::Plain), run::typical(benchmark)?);
-            rows.extend(
-                self.variants.iter().filter_map(|&variant| Row::of(&of(benchmark, variant), &plain, typical)),
-            );
-        }
-        Ok(Comparison { rows })
+        let runs = self.jobs()?.into_par_iter().map(|job| job.run()).collect::<Result<Vec<_>>>()?;
+        self.summed(&runs)
+    }
+}
+
+/// A run that is to be made; jobs do not depend on one another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// What is minimised.
+    pub benchmark: Benchmark,
+    /// How.
+    pub variant: Variant,
+    /// Steps after the initial points.
+    pub steps: usize,
+    /// The settings, seed included.
+    pub settings: StudySettings,
+}
+
+impl Job {
+    /// Makes the run.
+    pub fn run(&self) -> Result<Run> {
+        Run::new(self.benchmark, self.variant, self.steps, self.settings.clone())
     }
 }
 

@@ -9,6 +9,7 @@ use crate::draws::{self, Purpose};
 use crate::error::Result;
 use crate::space::Value;
 use crate::study::{Study, StudySettings};
+use crate::surrogate::Surrogate;
 
 /// Random points at which coverage is measured at each step.
 const PROBES: u64 = 10;
@@ -58,6 +59,8 @@ pub struct Run {
     pub recalibrated_at_chosen: Coverage,
     /// Of the surrogate's own 80 % interval at uniform random points.
     pub at_random: Coverage,
+    /// Of the recalibrated 80 % interval there.
+    pub recalibrated_at_random: Coverage,
     /// Steps in which something did not work.
     pub fallbacks: u64,
 }
@@ -82,6 +85,7 @@ impl Run {
             at_chosen: Coverage::default(),
             recalibrated_at_chosen: Coverage::default(),
             at_random: Coverage::default(),
+            recalibrated_at_random: Coverage::default(),
             fallbacks: 0,
         };
         let mut least = f64::INFINITY;
@@ -113,10 +117,14 @@ impl Run {
         }
         // A surrogate that cannot be fitted has no interval to cover anything, and is counted as a fallback.
         let Ok(surrogate) = study.surrogate() else { return Ok(()) };
+        // A recalibration that fails is counted as a fallback, and forecasts are then taken as they are.
+        let remap = study.remap(&surrogate, step.number).unwrap_or_default();
         for probe in 0..PROBES {
             let place = draws::point(seed, step.number * PROBES + probe, study.space().width());
             let y = evaluate(self.benchmark, &study.space().decode(&place)?)?;
-            self.at_random.add(surrogate.outcome_gaussian(&place)?.interval(0.8)?, y);
+            let base = surrogate.outcome(&place)?;
+            self.at_random.add(base.interval(0.8)?, y);
+            self.recalibrated_at_random.add(remap.applied(&base)?.interval(0.8)?, y);
         }
         Ok(())
     }

@@ -62,9 +62,7 @@ impl Study {
         let (places, outcomes) = self.known();
         let number = self.steps.len() as u64;
         let seed = draws::seed(settings.seed, Purpose::Candidates);
-        let coins = seed.wrapping_add(number);
-        let (remap, fallback) = match settings.calibration.remap(surrogate, &outcomes, &self.online(), coins)
-        {
+        let (remap, fallback) = match self.remap(surrogate, number) {
             Ok(remap) => (remap, None),
             Err(error) => {
                 let fallback = Fallback { stage: Stage::Calibration, reason: error.to_string() };
@@ -107,6 +105,12 @@ impl Study {
             ..self.step(&place, Origin::Acquisition)?
         };
         Ok(Found { place, step })
+    }
+
+    /// What recalibration makes of this surrogate's forecasts at the step of this number.
+    pub(crate) fn remap(&self, surrogate: &ProcessSurrogate, number: u64) -> Result<Remap> {
+        let coins = draws::seed(self.settings.seed, Purpose::Candidates).wrapping_add(number);
+        self.settings.calibration.remap(surrogate, &self.known().1, &self.online(), coins)
     }
 
     /// A step at a place, about which nothing is known yet.

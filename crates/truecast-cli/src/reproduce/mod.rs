@@ -1,5 +1,7 @@
 //! `truecast reproduce`: the paper's tables and figures, one folder for each experiment.
 
+mod bo;
+mod picture;
 mod uci;
 
 use crate::failure::Result;
@@ -14,10 +16,12 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Experiment {
     Uci(uci::Args),
+    Bo(bo::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     match &args.experiment {
         Experiment::Uci(args) => uci::run(args),
+        Experiment::Bo(args) => bo::run(args),
     }
 }

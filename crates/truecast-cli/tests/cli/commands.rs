@@ -216,7 +216,7 @@ fn completions_and_manual_pages_come_from_the_flags() {
     folder.run(&["man", "pages"]).ok().says(&["wrote truecast.1, truecast-demo.1, truecast-calibrate.1"]);
     let page = std::fs::read_to_string(folder.path("pages/truecast-calibrate.1")).unwrap();
     assert!(page.contains("half\\-life") && page.contains(".SH"), "{page}");
-    assert_eq!(std::fs::read_dir(folder.path("pages")).unwrap().count(), 11);
+    assert_eq!(std::fs::read_dir(folder.path("pages")).unwrap().count(), 12);
 }
 
 #[test]

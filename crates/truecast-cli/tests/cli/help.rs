@@ -30,12 +30,22 @@ fn of_the_program() {
 
 #[test]
 fn of_every_command() {
-    for command in
-        ["demo", "calibrate", "evaluate", "compare", "simulate", "certify", "explain", "completions", "man"]
-    {
+    for command in [
+        "demo",
+        "calibrate",
+        "evaluate",
+        "compare",
+        "simulate",
+        "certify",
+        "explain",
+        "optimize",
+        "completions",
+        "man",
+    ] {
         shows(command, &[command, "--help"]);
     }
     shows("reproduce-uci", &["reproduce", "uci", "--help"]);
+    shows("reproduce-bo", &["reproduce", "bo", "--help"]);
 }
 
 #[test]

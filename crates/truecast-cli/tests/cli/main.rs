@@ -13,6 +13,7 @@ mod help;
 mod keys;
 mod late;
 mod long_forms;
+mod optimize;
 mod report;
 mod state;
 mod summary;

@@ -15,8 +15,8 @@ use super::theme::{Colour, standalone_style};
 use super::{Output, Size};
 use crate::markup::Markup;
 
-const LINE: f64 = 20.0;
-const EDGE: f64 = 10.0;
+pub(super) const LINE: f64 = 20.0;
+pub(super) const EDGE: f64 = 10.0;
 const SWATCH: f64 = 20.0;
 /// Marks at the very edge of the plot keep their full width.
 const BLEED: f64 = 5.0;
@@ -38,6 +38,9 @@ pub(crate) struct Key {
     pub(crate) colour: Colour,
     pub(crate) mark: Mark,
 }
+
+/// Entries of the legend with where they begin.
+type LegendRow = Vec<(f64, Key)>;
 
 /// Everything around the plot.
 #[derive(Debug)]
@@ -71,20 +74,8 @@ impl Frame<'_> {
         ys: &[f64],
         content: impl FnOnce(&mut Markup, &Plot),
     ) -> String {
+        let (mut markup, mut top, rows, height) = self.head(output);
         let inner = self.size.width - 2.0 * EDGE;
-        // Bold letters are wider.
-        let title = wrapped(self.title, 1.08 * FONT, inner);
-        let rows = self.legend_rows(inner);
-        let extra = title.len().saturating_sub(1) + rows.len().saturating_sub(1);
-        let height = self.size.height + LINE * extra as f64;
-        let mut markup = Markup::default();
-        self.open(&mut markup, output, height);
-        let mut top = EDGE;
-        for line in &title {
-            top += LINE;
-            let text = markup.tag("text").class("tc-title").number("x", EDGE).number("y", top - 5.0);
-            text.text(line);
-        }
         match self.plot(xs, ys, top + LINE * rows.len() as f64, height) {
             Some(plot) => {
                 for row in &rows {
@@ -102,15 +93,56 @@ impl Frame<'_> {
                 content(&mut markup, &plot);
                 markup.close();
             }
-            None => {
-                let room = markup.tag("rect").class("tc-empty").number("x", EDGE).number("y", top + 8.0);
-                let room = room.number("width", inner).number("height", height - top - 8.0 - EDGE);
-                room.number("rx", 6.0).empty();
-                let text = markup.tag("text").class("tc-soft").attribute("text-anchor", "middle");
-                text.number("x", 0.5 * self.size.width).number("y", 0.5 * (top + height)).text(self.empty);
-            }
+            None => self.draw_empty(&mut markup, inner, top, height),
         }
         markup.finish()
+    }
+
+    /// Draws title and legend, and `content` below them; without content, what an empty chart says.
+    pub(crate) fn draw_bare(
+        &self,
+        output: Output,
+        drawn: bool,
+        content: impl FnOnce(&mut Markup, f64),
+    ) -> String {
+        let (mut markup, mut top, rows, height) = self.head(output);
+        if drawn {
+            for row in &rows {
+                draw_row(&mut markup, row, top);
+                top += LINE;
+            }
+            content(&mut markup, top);
+        } else {
+            self.draw_empty(&mut markup, self.size.width - 2.0 * EDGE, top, height);
+        }
+        markup.finish()
+    }
+
+    /// Begins the chart and writes its title: where that ends, the lines of the legend, and how high the chart is with them.
+    fn head(&self, output: Output) -> (Markup, f64, Vec<LegendRow>, f64) {
+        let inner = self.size.width - 2.0 * EDGE;
+        // Bold letters are wider.
+        let title = wrapped(self.title, 1.08 * FONT, inner);
+        let rows = self.legend_rows(inner);
+        let extra = title.len().saturating_sub(1) + rows.len().saturating_sub(1);
+        let height = self.size.height + LINE * extra as f64;
+        let mut markup = Markup::default();
+        self.open(&mut markup, output, height);
+        let mut top = EDGE;
+        for line in &title {
+            top += LINE;
+            let text = markup.tag("text").class("tc-title").number("x", EDGE).number("y", top - 5.0);
+            text.text(line);
+        }
+        (markup, top, rows, height)
+    }
+
+    fn draw_empty(&self, markup: &mut Markup, inner: f64, top: f64, height: f64) {
+        let room = markup.tag("rect").class("tc-empty").number("x", EDGE).number("y", top + 8.0);
+        let room = room.number("width", inner).number("height", height - top - 8.0 - EDGE);
+        room.number("rx", 6.0).empty();
+        let text = markup.tag("text").class("tc-soft").attribute("text-anchor", "middle");
+        text.number("x", 0.5 * self.size.width).number("y", 0.5 * (top + height)).text(self.empty);
     }
 
     fn open(&self, markup: &mut Markup, output: Output, height: f64) {
@@ -179,8 +211,8 @@ impl Frame<'_> {
     }
 
     /// The legend's entries with their places, line by line.
-    fn legend_rows(&self, inner: f64) -> Vec<Vec<(f64, Key)>> {
-        let mut rows: Vec<Vec<(f64, Key)>> = Vec::new();
+    fn legend_rows(&self, inner: f64) -> Vec<LegendRow> {
+        let mut rows: Vec<LegendRow> = Vec::new();
         let mut end = f64::INFINITY;
         for key in self.keys.iter().filter(|key| !key.label.is_empty()) {
             let label = clipped(&key.label, FONT, inner - SWATCH - 8.0);

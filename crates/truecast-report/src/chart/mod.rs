@@ -18,6 +18,7 @@
 //! | [`LineChart`] | `lines.rs` | series, shaded bands, reference lines |
 //! | [`BarChart`] | `bars.rs` | a histogram or named groups, one or more series side by side |
 //! | [`FanChart`] | `fan.rs` | nested intervals along time with outcomes |
+//! | [`ParallelChart`] | `parallel.rs` | many trials across several dimensions, the best standing out |
 //!
 //! Text has a size of 14 in a chart 480 wide: a telephone shows it at 10 to 11 pixels and a column of a desktop page at 15.
 //! Colours come from the style sheet ([`page_style`], or within a standalone file), by the reader's theme. Values that are NaN or
@@ -29,6 +30,7 @@ mod fan;
 mod frame;
 mod lettering;
 mod lines;
+mod parallel;
 mod theme;
 mod ticks;
 
@@ -36,6 +38,7 @@ pub use axis::Axis;
 pub use bars::{BarChart, Bars};
 pub use fan::{FanBand, FanChart};
 pub use lines::{Band, LineChart, Rule, Series};
+pub use parallel::{ParallelAxis, ParallelChart};
 pub use theme::{Colour, page_style};
 
 /// What a chart without data says, unless told otherwise.

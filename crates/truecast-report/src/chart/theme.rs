@@ -36,6 +36,7 @@ font-variant-numeric:tabular-nums}\
 .tc-chart .tc-fill{fill:currentColor;stroke:none}\
 .tc-chart .tc-rule{fill:none;stroke:currentColor;stroke-width:1.25;stroke-dasharray:2 3}\
 .tc-chart .tc-empty{fill:none;stroke:var(--tc-line);stroke-width:1}\
+.tc-chart .tc-halo{paint-order:stroke;stroke:var(--tc-paper);stroke-width:4px;stroke-linejoin:round}\
 .tc-chart .tc-paper{fill:var(--tc-paper)}\
 .tc-raw{color:var(--tc-raw)}\
 .tc-calibrated{color:var(--tc-calibrated)}\

@@ -6,13 +6,12 @@
 //! | `protocol.rs` | batches, refits, forecasts |
 //! | `column.rs` | what is done with the forecasts, and one run of it |
 //! | `result.rs` | all runs, the paper's numbers, the summary |
-//! | `table.rs`, `figure.rs`, `picture.rs`, `page.rs` | how it is shown |
+//! | `table.rs`, `figure.rs`, `page.rs` | how it is shown |
 
 mod column;
 mod dataset;
 mod figure;
 mod page;
-mod picture;
 mod protocol;
 mod result;
 mod table;
@@ -26,6 +25,7 @@ use truecast_report::chart::Chart;
 use self::dataset::Dataset;
 use self::protocol::{Booking, FirstBatch, Forecasts};
 use self::result::Outcome;
+use super::picture;
 use crate::calibrate::use_threads;
 use crate::failure::Result;
 use crate::summary;
