@@ -37,7 +37,7 @@ class Trial:
     """
 
     number: int
-    point: dict[str, float | int | str]
+    point: dict[str, Any]
     value: float | None
     failed: str | None
     origin: Literal["design", "acquisition", "fallback", "told"]
