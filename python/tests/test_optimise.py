@@ -444,6 +444,8 @@ def test_bad_states() -> None:
         return change
 
     assert tc.Study.from_bytes(damaged(lambda content: None)).pending
+    # As the command writes it: who gave the outcomes is said beside the study.
+    assert tc.Study.from_bytes(damaged(lambda content: content.update(objective={"command": "true"}, maximize=False))).pending
     refusals: list[tuple[bytes, type[Exception]]] = [
         (b"", errors.BadMagicError),
         (b"\xff\xfe", errors.BadMagicError),
