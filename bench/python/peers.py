@@ -369,7 +369,7 @@ def main() -> None:
         setup()
         return
     python = ENVIRONMENT / "bin" / "python"
-    if Path(sys.prefix) != ENVIRONMENT and python.exists():
+    if python.exists() and Path(sys.prefix).resolve() != ENVIRONMENT.resolve():
         os.execv(python, [str(python), *sys.argv])
     print(tables(arguments.authors))
 

@@ -12,7 +12,8 @@ use serde_json::{Value as Json, json};
 use truecast::SnapshotError;
 use truecast_bo::study::Evaluation;
 use truecast_bo::{
-    AnyAcquisition, Calibration, Kappa, Study as Inner, StudySettings, SurrogateSettings, Value,
+    AnyAcquisition, Calibration, Kappa, Space as Searched, Study as Inner, StudySettings, SurrogateSettings,
+    Value,
 };
 use truecast_models::Noise;
 
@@ -75,6 +76,11 @@ impl Study {
         self.state.lock_py_attached(py).map_err(|_| Error::Poisoned)
     }
 
+    /// What is searched, as a copy: making Python's objects can run anybody's code, which may call the study again, so no lock is held meanwhile.
+    fn searched(&self, py: Python<'_>) -> Result<Searched> {
+        Ok(self.lock(py)?.space().clone())
+    }
+
     /// The next point, found without the interpreter.
     fn next(&self, py: Python<'_>) -> Result<Vec<Value>> {
         let mut guard = self.lock(py)?;
@@ -119,7 +125,7 @@ impl Study {
     /// The next point to evaluate. Points that were suggested and not yet told count as being evaluated.
     fn suggest<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let point = self.next(py)?;
-        space::dict(py, self.lock(py)?.space(), &point)
+        space::dict(py, &self.searched(py)?, &point)
     }
 
     /// Several points to evaluate at once: each takes the ones before it as evaluated.
@@ -144,9 +150,7 @@ impl Study {
     /// value : float
     ///     Finite; what has no outcome is told by `observe_failed`.
     fn observe(&self, py: Python<'_>, point: &Bound<'_, PyAny>, value: f64) -> Result<()> {
-        let space = self.lock(py)?.space().clone();
-        // The mapping may be anybody's class: no lock is held while it is asked.
-        let point = space::point(&space, point)?;
+        let point = space::point(&self.searched(py)?, point)?;
         Ok(self.lock(py)?.observe(&point, value)?)
     }
 
@@ -157,8 +161,7 @@ impl Study {
     /// point : mapping
     /// reason : str
     fn observe_failed(&self, py: Python<'_>, point: &Bound<'_, PyAny>, reason: String) -> Result<()> {
-        let space = self.lock(py)?.space().clone();
-        let point = space::point(&space, point)?;
+        let point = space::point(&self.searched(py)?, point)?;
         Ok(self.lock(py)?.observe_failed(&point, reason)?)
     }
 
@@ -185,15 +188,18 @@ impl Study {
     /// The points that were suggested and wait for their outcome, oldest first.
     #[getter]
     fn pending<'py>(&self, py: Python<'py>) -> Result<Vec<Bound<'py, PyDict>>> {
-        let study = self.lock(py)?;
-        let waiting = study.steps().iter().filter(|step| step.evaluation == Evaluation::Pending);
-        waiting.map(|step| space::dict(py, study.space(), &step.point)).collect()
+        let (space, waiting): (_, Vec<_>) = {
+            let study = self.lock(py)?;
+            let waiting = study.steps().iter().filter(|step| step.evaluation == Evaluation::Pending);
+            (study.space().clone(), waiting.map(|step| step.point.clone()).collect())
+        };
+        waiting.iter().map(|point| space::dict(py, &space, point)).collect()
     }
 
     /// What is searched.
     #[getter]
     fn space(&self, py: Python<'_>) -> Result<Space> {
-        Ok(Space { inner: self.lock(py)?.space().clone() })
+        Ok(Space { inner: self.searched(py)? })
     }
 
     /// Key of all random draws.
