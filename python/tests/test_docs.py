@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 import truecast
-from truecast import certificates, errors, results, scores
+from truecast import certificates, errors, optimise, results, scores, spaces
 
 README = Path(__file__).parents[2] / "README.md"
 
 
 def docstrings() -> Iterator[tuple[str, str]]:
-    for module in (truecast, certificates, errors, results, scores):
+    for module in (truecast, certificates, errors, optimise, results, scores, spaces):
         yield module.__name__, module.__doc__ or ""
         for name in vars(module):
             thing = getattr(module, name)
@@ -42,6 +42,7 @@ def test_docstring(name: str) -> None:
 
 def test_there_are_examples() -> None:
     assert {"truecast", "truecast.Recalibrator", "truecast.Stream", "truecast.Fleet", "truecast.Distribution"} <= set(EXAMPLES)
+    assert {"truecast.Space", "truecast.Study", "truecast.optimise.minimize"} <= set(EXAMPLES)
 
 
 def test_the_readme() -> None:

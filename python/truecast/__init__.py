@@ -14,8 +14,8 @@ lose nothing in accuracy.
 True
 
 The few types: a `Distribution` is what goes in and comes out; a `Recalibrator` is for outcomes that come at once, a `Stream` for those
-that come late, a `Fleet` for many series by key. `Forecasts` are batches for `Recalibrator.run` and `Fleet.run`. `scores` has
-scores over arrays, `errors` the exceptions.
+that come late, a `Fleet` for many series by key. `Forecasts` are batches for `Recalibrator.run` and `Fleet.run`. `minimize` finds
+where a function is least in few trials, `Study` is the same by ask and tell. `scores` has scores over arrays, `errors` the exceptions.
 """
 
 from . import errors, scores
@@ -34,38 +34,50 @@ from ._core import (
     Recalibrated,
     Recalibrator,
     Samples,
+    Space,
     Stream,
     StudentT,
+    Study,
     Uniform,
     __version__,
 )
 from .certificates import Certificate, LedgerCertificate
 from .errors import TruecastError
+from .optimise import Minimum, Trial, minimize
 from .results import Run
+from .spaces import Choice, Integer, Real
 
 __all__ = [
     "CDF",
     "Certificate",
+    "Choice",
     "Distribution",
     "Fleet",
     "Forecasts",
     "Gaussian",
+    "Integer",
     "Laplace",
     "LedgerCertificate",
     "LogNormal",
     "Logistic",
+    "Minimum",
     "Mixture",
     "PointScale",
     "Quantiles",
+    "Real",
     "Recalibrated",
     "Recalibrator",
     "Run",
     "Samples",
+    "Space",
     "Stream",
     "StudentT",
+    "Study",
+    "Trial",
     "TruecastError",
     "Uniform",
     "__version__",
     "errors",
+    "minimize",
     "scores",
 ]

@@ -1,6 +1,6 @@
 """Types of the native module; what the classes do is said there, and by ``help``."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, final, overload
 
 import numpy as np
@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
 from .certificates import Certificate
+from .optimise import Trial
 from .results import Run
+from .spaces import Choice, Integer, Real
 
 __all__ = [
     "Distribution",
@@ -32,7 +34,9 @@ __all__ = [
     "crps_quantile",
     "interval_score",
     "pinball",
+    "Space",
     "Stream",
+    "Study",
     "__version__",
 ]
 __version__: str
@@ -553,3 +557,72 @@ def interval_score(
     obs: float | _ArrayLike, lower: float | _ArrayLike, upper: float | _ArrayLike, coverage: float | _ArrayLike
 ) -> _Array:
     """Winkler's score of central intervals."""
+
+# Optimisation.
+
+_Dimension: TypeAlias = Real | Integer | Choice | tuple[float, float]
+
+@final
+class Space:
+    """What is searched: named dimensions."""
+
+    def __new__(cls, dimensions: Space | Mapping[str, _Dimension]) -> Space: ...
+    @property
+    def dimensions(self) -> dict[str, Real | Integer | Choice]:
+        """The dimensions by name, in order."""
+    def __len__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+@final
+class Study:
+    """A function that is being minimised: `suggest` a point, evaluate it, `observe` its outcome."""
+
+    def __new__(
+        cls,
+        space: Space | Mapping[str, _Dimension],
+        *,
+        acquisition: Literal["lcb", "ei", "pi", "thompson"] = "lcb",
+        kappa: float | None = None,
+        margin: float | None = None,
+        calibration: Literal["none", "paper", "ledger", "online", "online-scale"] = "none",
+        shrinkage: float | None = None,
+        initial: int = 5,
+        design: Literal["latin-hypercube", "random"] = "latin-hypercube",
+        noise: float | None = None,
+        seed: int = 0,
+    ) -> Study: ...
+    def suggest(self) -> dict[str, Any]:
+        """The next point to evaluate."""
+    def suggest_batch(self, n: int) -> list[dict[str, Any]]:
+        """Several points to evaluate at once."""
+    def observe(self, point: Mapping[str, Any], value: float) -> None:
+        """Takes in the outcome of a point, suggested or not."""
+    def observe_failed(self, point: Mapping[str, Any], reason: str) -> None:
+        """Takes in that the evaluation of a point failed."""
+    @property
+    def best(self) -> Trial | None:
+        """The trial of least outcome; None while there is no outcome."""
+    @property
+    def log(self) -> list[Trial]:
+        """Every point that was suggested or told, in order."""
+    @property
+    def pending(self) -> list[dict[str, Any]]:
+        """The points that were suggested and wait for their outcome, oldest first."""
+    @property
+    def space(self) -> Space:
+        """What is searched."""
+    @property
+    def seed(self) -> int:
+        """Key of all random draws."""
+    def copy(self) -> Study:
+        """A study in the same state that goes its own way from here."""
+    def __copy__(self) -> Study: ...
+    def __deepcopy__(self, _memo: Any) -> Study: ...
+    def to_bytes(self) -> bytes:
+        """The study with its log, as JSON in UTF-8."""
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Study:
+        """Loads a saved study."""
+    def _repr_html_(self) -> str: ...
+    def __len__(self) -> int: ...

@@ -228,3 +228,57 @@ class InvalidStateError(SnapshotError):
 
     field: str
     rule: str
+
+
+class DimensionError(InvalidInputError):
+    """A dimension of a space breaks its rule."""
+
+    name: str
+    rule: str
+    found: str
+
+
+class SpaceError(InvalidInputError):
+    """A space has no dimensions, or none of its points can be suggested."""
+
+    rule: str
+    found: str
+
+
+class PointNamesError(InvalidInputError):
+    """A point whose names are not those of its space."""
+
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+class PointValueError(InvalidInputError):
+    """A value of a point does not belong to its dimension."""
+
+    name: str
+    rule: str
+    found: str
+
+
+class OutcomeError(InvalidInputError):
+    """An outcome that cannot be learned: not finite, or beyond 1e100."""
+
+    value: float
+
+
+class UnknownNameError(SettingError):
+    """No option has this name."""
+
+    name: str
+    known: str
+
+
+class UnusedSettingError(SettingError):
+    """A setting of something that was not chosen."""
+
+    setting: str
+    chosen: str
+
+
+class NoOutcomeError(TruecastError):
+    """The best of a study is asked for and no trial has an outcome."""

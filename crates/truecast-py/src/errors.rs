@@ -18,6 +18,12 @@ pub(crate) enum Error {
     Core(truecast::Error),
     /// By the fleet.
     Fleet(truecast_fleet::Error),
+    /// By the optimiser.
+    Optimiser(truecast_bo::Error),
+    /// A point whose names are not those of its space.
+    PointNames { missing: Vec<String>, unknown: Vec<String> },
+    /// A setting of something that was not chosen.
+    UnusedSetting { setting: &'static str, of: &'static str, chosen: String },
     /// By Python itself: a wrong type, or whatever a foreign distribution raised.
     Python(PyErr),
     /// In a batch, for the reason given, at this row.
@@ -56,6 +62,15 @@ impl From<truecast_fleet::Error> for Error {
     }
 }
 
+impl From<truecast_bo::Error> for Error {
+    fn from(error: truecast_bo::Error) -> Self {
+        match error {
+            truecast_bo::Error::Core(error) => Error::Core(error),
+            error => Error::Optimiser(error),
+        }
+    }
+}
+
 impl From<SnapshotError> for Error {
     fn from(error: SnapshotError) -> Self {
         Error::Core(error.into())
@@ -79,6 +94,29 @@ fn raised(py: Python<'_>, error: Error) -> PyResult<PyErr> {
     match error {
         Error::Core(error) => core(py, &error),
         Error::Fleet(error) => fleet(py, &error),
+        Error::Optimiser(error) => optimiser(py, &error),
+        Error::PointNames { missing, unknown } => {
+            let message = match (&missing[..], &unknown[..]) {
+                ([], unknown) => format!("the space has no {}", quoted(unknown)),
+                (missing, []) => format!("a point of this space needs {}", quoted(missing)),
+                (missing, unknown) => {
+                    format!("a point of this space needs {}, and has no {}", quoted(missing), quoted(unknown))
+                }
+            };
+            let fields = [
+                ("missing", PyTuple::new(py, missing)?.into_any()),
+                ("unknown", PyTuple::new(py, unknown)?.into_any()),
+            ];
+            build(py, "PointNamesError", &message, &fields)
+        }
+        Error::UnusedSetting { setting, of, chosen } => {
+            let message = format!("{setting} is a setting of {of}, not of {chosen}");
+            let fields = [
+                ("setting", setting.into_pyobject(py)?.into_any()),
+                ("chosen", chosen.into_pyobject(py)?.into_any()),
+            ];
+            build(py, "UnusedSettingError", &message, &fields)
+        }
         Error::Python(error) => Ok(error),
         Error::Poisoned => {
             Ok(PyRuntimeError::new_err("an earlier call failed half-way; load the last saved state"))
@@ -110,6 +148,10 @@ fn raised(py: Python<'_>, error: Error) -> PyResult<PyErr> {
             build(py, "RefusedRowsError", &message, &[("refused", PyTuple::new(py, refused)?.into_any())])
         }
     }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// An instance of the class `name` of `truecast.errors`.
@@ -200,6 +242,33 @@ fn fleet(py: Python<'_>, error: &truecast_fleet::Error) -> PyResult<PyErr> {
         Fleet::OtherSettings { saved, asked } => exception!(py, error, "OtherSettingsError", saved, asked),
         Fleet::NoTime => build(py, "NoTimeError", &error.to_string(), &[]),
         Fleet::Backwards { now, last } => exception!(py, error, "BackwardsError", now, last),
+        other => build(py, "TruecastError", &other.to_string(), &[]),
+    }
+}
+
+fn optimiser(py: Python<'_>, error: &truecast_bo::Error) -> PyResult<PyErr> {
+    use truecast_bo::Error as Bo;
+    match error {
+        Bo::Core(error) => core(py, error),
+        Bo::Setting { what, rule, value } => exception!(py, error, "OutOfRangeError", what, rule, value),
+        Bo::Dimension { name, rule, found } => exception!(py, error, "DimensionError", name, rule, found),
+        Bo::Space { rule, found } => exception!(py, error, "SpaceError", rule, found),
+        Bo::PointLength { expected, found } => {
+            let (what, left, right) = (&"values of a point", expected, found);
+            exception!(py, error, "LengthMismatchError", what, left, right)
+        }
+        Bo::Value { name, rule, found } => exception!(py, error, "PointValueError", name, rule, found),
+        Bo::Outcome { value } => exception!(py, error, "OutcomeError", value),
+        Bo::NotFinite { what, value } => exception!(py, error, "NotFiniteError", what, value),
+        Bo::TooFewOutcomes { least, found } => {
+            let what = &"outcomes for a surrogate";
+            exception!(py, error, "TooFewError", what, least, found)
+        }
+        Bo::UnknownName { name, known, .. } => exception!(py, error, "UnknownNameError", name, known),
+        Bo::State { rule } => {
+            let field = &"study";
+            exception!(py, error, "InvalidStateError", field, rule)
+        }
         other => build(py, "TruecastError", &other.to_string(), &[]),
     }
 }

@@ -6,6 +6,7 @@
 //! | `foreign.rs` | distributions of SciPy, PyTorch and others |
 //! | `recalibrator.rs`, `stream.rs`, `fleet.rs`, `point.rs` | what learns: one lock each, so that any thread may call |
 //! | `forecasts.rs`, `run.rs` | batches |
+//! | `space.rs`, `study.rs`, `trial.rs` | optimisation: what is searched, the study, and its log |
 //! | `scores.rs` | scores over arrays |
 //! | `settings.rs`, `certificate.rs`, `markup.rs` | keyword arguments, the dataclass, tables for notebooks |
 //! | `numbers.rs` | a float or an array of them |
@@ -31,7 +32,10 @@ mod recalibrator;
 mod run;
 mod scores;
 mod settings;
+mod space;
 mod stream;
+mod study;
+mod trial;
 
 /// The module `truecast._core`.
 #[pyo3::pymodule(gil_used = false)]
@@ -54,7 +58,11 @@ mod _core {
     #[pymodule_export]
     use crate::scores::{crps_ensemble, crps_normal, crps_quantile, interval_score, pinball_loss};
     #[pymodule_export]
+    use crate::space::Space;
+    #[pymodule_export]
     use crate::stream::Stream;
+    #[pymodule_export]
+    use crate::study::Study;
 
     use pyo3::prelude::*;
 

@@ -161,12 +161,12 @@ pub(crate) fn series(
                 Base::Gaussian(gaussian) => columns.push(&plan.calibrated(*gaussian), outcome, wanted),
                 Base::Other(forecast) => columns.push(&plan.calibrated(&**forecast), outcome, wanted),
             }
-            let mut pit = f64::NAN;
+            let mut score = f64::NAN;
             if !outcome.is_nan() {
-                pit = normal::cdf(recalibrator.resolve(plan, base.forecast(), outcome)?.calibrated);
+                score = recalibrator.resolve(plan, base.forecast(), outcome)?.calibrated;
             }
             if wanted.pit {
-                columns.pit.push(pit);
+                columns.pit.push(normal::cdf(score));
             }
             Ok(())
         };
