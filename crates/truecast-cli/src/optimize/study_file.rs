@@ -19,9 +19,11 @@ const HINT: &str = "a study is a file that `truecast optimize --resume` wrote; a
 struct Content {
     format: String,
     version: u32,
-    /// Where outcomes come from; for people, and for a note when it changes.
-    objective: Source,
+    /// Where outcomes come from; for people, and for a note when it changes. A program that keeps its own study has none.
+    #[serde(default)]
+    objective: Option<Source>,
     /// If so, the outcomes of the study are negated.
+    #[serde(default)]
     maximize: bool,
     study: Study,
 }
@@ -67,7 +69,7 @@ impl StudyFile {
             let hint = "use what the study was begun with, or another file";
             return Err(Failure::usage(format!("{file}: the study was begun otherwise: {difference}"), hint));
         }
-        Ok(Some((content.study, content.objective != self.source)))
+        Ok(Some((content.study, content.objective.is_some_and(|then| then != self.source))))
     }
 
     fn difference(&self, there: &Content, begun: &Study) -> Result<Option<String>> {
@@ -89,7 +91,7 @@ impl StudyFile {
         let content = Content {
             format: FORMAT.to_owned(),
             version: VERSION,
-            objective: self.source.clone(),
+            objective: Some(self.source.clone()),
             maximize: self.maximize,
             study: study.clone(),
         };

@@ -231,7 +231,7 @@ fn a_study_that_was_begun_otherwise_is_refused() {
         ("{", "not a study: EOF while parsing an object at line 1 column 1"),
         ("[1]", "not a study: the format is not truecast-study"),
         (r#"{"format":"truecast-study","version":9}"#, "version 9 is not known; this program writes 1"),
-        (r#"{"format":"truecast-study","version":1}"#, "not a study: missing field `objective`"),
+        (r#"{"format":"truecast-study","version":1}"#, "not a study: missing field `study`"),
     ] {
         folder.write("st.json", content);
         let hint = "a study is a file that `truecast optimize --resume` wrote; another name begins a new one";
