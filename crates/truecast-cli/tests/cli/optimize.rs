@@ -186,6 +186,19 @@ fn a_run_that_was_killed_goes_on_bit_for_bit() {
 }
 
 #[cfg(unix)]
+/// A program that keeps its own study, as Python's does, writes no objective.
+#[test]
+fn a_study_of_a_program_goes_on() {
+    let folder = folder();
+    optimize(&folder, COMMAND, &["--trials", "12", "--resume", "whole.json"]).ok();
+    optimize(&folder, COMMAND, &["--trials", "7", "--resume", "part.json"]).ok();
+    let mut part = json(&folder, "part.json");
+    part.as_object_mut().unwrap().retain(|name, _| !["objective", "maximize"].contains(&name.as_str()));
+    folder.write("part.json", part.to_string());
+    optimize(&folder, COMMAND, &["--trials", "12", "--resume", "part.json"]).ok();
+    assert_eq!(json(&folder, "part.json"), json(&folder, "whole.json"));
+}
+
 #[test]
 fn ctrl_c_keeps_the_trials_that_ended() {
     use std::process::{Command, Stdio};
