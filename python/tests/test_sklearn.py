@@ -40,8 +40,8 @@ class Columns(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        middle: NDArray[np.float64] = self.line_.predict(X)
-        return middle[:, None] + np.array([-0.3, 0.0, 0.3])
+        columns: NDArray[np.float64] = np.add.outer(self.line_.predict(X), [-0.3, 0.0, 0.3])
+        return columns
 
 
 BASES: dict[str, tuple[Any, dict[str, Any]]] = {

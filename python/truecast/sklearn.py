@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils import _safe_indexing, column_or_1d, get_tags
-from sklearn.utils.validation import _num_samples, check_array, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from ._core import Forecasts, PointScale, Recalibrated, Recalibrator
 
@@ -326,7 +326,7 @@ class OnlineCalibratedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimato
 
     def _predicted(self, X: Any) -> _Array:
         points: _Array = np.asarray(self.estimator_.predict(X), dtype=np.float64)
-        return points.reshape(_num_samples(X))
+        return points.reshape(-1)
 
     def _forecasts(self, X: Any, y: _Array | None = None) -> Forecasts:
         """The regressor's distributions; with outcomes, the scale of points learns each before the next."""
