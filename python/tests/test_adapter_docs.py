@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-MODULES = ("river", "sklearn")
+MODULES = ("nixtla", "river", "sklearn", "sktime")
 
 
 @pytest.mark.parametrize("name", MODULES)
