@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-MODULES = ("nixtla", "river", "sklearn", "sktime")
+MODULES = ("nixtla", "plot", "river", "sklearn", "sktime")
 
 
 @pytest.mark.parametrize("name", MODULES)

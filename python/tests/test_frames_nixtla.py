@@ -22,7 +22,7 @@ def frame() -> pd.DataFrame:
 
 def held(frame: pd.DataFrame, model: str, level: int = 80) -> pd.Series[float]:
     inside = (frame[f"{model}-lo-{level}"] <= frame["y"]) & (frame["y"] <= frame[f"{model}-hi-{level}"])
-    return inside.groupby(frame["unique_id"]).mean()
+    return inside.astype(float).groupby(frame["unique_id"]).mean()
 
 
 def test_intervals_become_honest(frame: pd.DataFrame) -> None:
@@ -52,9 +52,9 @@ def test_rows_know_what_was_known_at_their_cutoff(frame: pd.DataFrame) -> None:
         ticket, honest = stream.issue(tc.Quantiles([0.025, 0.1, 0.5, 0.9, 0.975], values))
         waiting.append((row["ds"], ticket, row["y"]))
         low, high = honest.interval(0.8)
-        assert calibrated.loc[index, "Naive-lo-80"] == pytest.approx(low, rel=1e-12)  # type: ignore[index]
-        assert calibrated.loc[index, "Naive-hi-80"] == pytest.approx(high, rel=1e-12)  # type: ignore[index]
-        assert calibrated.loc[index, "Naive"] == pytest.approx(honest.median(), rel=1e-12)  # type: ignore[index]
+        assert calibrated.loc[index, "Naive-lo-80"] == pytest.approx(low, rel=1e-12)
+        assert calibrated.loc[index, "Naive-hi-80"] == pytest.approx(high, rel=1e-12)
+        assert calibrated.loc[index, "Naive"] == pytest.approx(honest.median(), rel=1e-12)
     assert stream.steps == 200 - 3
     # The other model is as it was.
     assert calibrated["SeasonalNaive-lo-80"].equals(frame["SeasonalNaive-lo-80"])

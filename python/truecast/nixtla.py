@@ -109,7 +109,8 @@ def calibrate(
         for index, each in enumerate(asked):
             columns[known.get(("lo", each), f"{model}-lo-{each:g}")] = run.lower[back, index]
             columns[known.get(("hi", each), f"{model}-hi-{each:g}")] = run.upper[back, index]
-    return _with(frame, columns, keep=names)
+    calibrated: _Frame = _with(frame, columns, keep=names)
+    return calibrated
 
 
 class _Rows:
