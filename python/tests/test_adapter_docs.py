@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-MODULES = ("nixtla", "plot", "river", "sklearn", "sktime")
+MODULES = ("nixtla", "plot", "river", "sklearn", "skpro", "sktime")
 
 
 @pytest.mark.parametrize("name", MODULES)

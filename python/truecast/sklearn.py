@@ -81,9 +81,9 @@ class OnlineCalibratedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimato
     Quantiles from three gradient-boosted models:
 
     >>> import numpy as np
-    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> from sklearn.ensemble import GradientBoostingRegressor
     >>> from truecast.sklearn import OnlineCalibratedRegressor
-    >>> models = {q: HistGradientBoostingRegressor(loss="quantile", quantile=q, max_iter=20) for q in (0.1, 0.5, 0.9)}
+    >>> models = {q: GradientBoostingRegressor(loss="quantile", alpha=q, n_estimators=20) for q in (0.1, 0.5, 0.9)}
     >>> X = np.linspace(0.0, 1.0, 300).reshape(-1, 1)
     >>> y = np.sin(40.0 * np.arange(300)) * X[:, 0]
     >>> model = OnlineCalibratedRegressor(models).fit(X, y)

@@ -119,8 +119,6 @@ class OnlineCalibratedForecaster(BaseForecaster):
 
     def _fit(self, y: Any, X: Any, fh: Any) -> OnlineCalibratedForecaster:
         steps = self._steps(fh)
-        if steps[0] < 1:
-            raise NotImplementedError(f"calibration is of the future: fh must be 1 or more, got {steps[0]}")
         first = self._first(len(y))
         self.forecaster_ = self.forecaster.clone()
         # A forecaster without an `update` of its own is fitted anew to all it has seen, which it must remember.
@@ -128,7 +126,7 @@ class OnlineCalibratedForecaster(BaseForecaster):
         self.forecaster_.fit(y.iloc[:first], X=None if X is None else X.iloc[:first], fh=ForecastingHorizon(steps, is_relative=True))
         self.streams_ = {step: self._stream() for step in steps}
         self.scales_: dict[int, PointScale] = {}
-        self._seen = first
+        self._seen, self._name = first, y.name
         # Forecasts that wait for their outcome: position of the outcome, steps ahead, ticket, and the point if it was one.
         self._waiting: list[tuple[int, int, int, float]] = []
         if not self._speaks():
@@ -144,7 +142,7 @@ class OnlineCalibratedForecaster(BaseForecaster):
 
     def _predict(self, fh: Any, X: Any) -> Any:
         calibrated = self._calibrated(fh, X)
-        return pd.Series([each.mean() for each in calibrated], index=self._index(fh), name=self._get_varnames()[0])
+        return pd.Series([each.mean() for each in calibrated], index=self._index(fh), name=self._name)
 
     def _predict_quantiles(self, fh: Any, X: Any, alpha: list[float]) -> Any:
         rows = [[each.quantile(float(a)) for a in alpha] for each in self._calibrated(fh, X)]
@@ -173,7 +171,9 @@ class OnlineCalibratedForecaster(BaseForecaster):
         from sktime.forecasting.naive import NaiveForecaster
         from sktime.forecasting.trend import TrendForecaster
 
-        return [{"forecaster": NaiveForecaster()}, {"forecaster": TrendForecaster(), "update_params": False}]
+        # Late windows, since the checks fit hundreds of times and sktime takes milliseconds for each step.
+        trend = {"forecaster": TrendForecaster(), "initial_window": 0.8, "update_params": False}
+        return [{"forecaster": NaiveForecaster(), "initial_window": 0.8}, trend]
 
     def _first(self, count: int) -> int:
         window = self.initial_window
