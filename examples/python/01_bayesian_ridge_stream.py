@@ -28,8 +28,8 @@ def days() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def main() -> None:
     X, y = days()
     recalibrator, model = tc.Recalibrator(), BayesianRidge()
-    held = {"as forecast": [], "calibrated": []}  # type: dict[str, list[bool]]
-    scores = {"as forecast": [], "calibrated": []}  # type: dict[str, list[float]]
+    held: dict[str, list[bool]] = {"as forecast": [], "calibrated": []}
+    scores: dict[str, list[float]] = {"as forecast": [], "calibrated": []}
     for day in range(WARM_UP, DAYS):
         if day % 7 == WARM_UP % 7:
             model.fit(X[:day], y[:day])

@@ -26,7 +26,9 @@ def main() -> None:
     trees = {q: HistGradientBoostingRegressor(loss="quantile", quantile=q, max_iter=40, random_state=SEED) for q in QUANTILES}
     model = OnlineCalibratedRegressor(trees, calibration_size=0.2).fit(X[:TRAIN], y[:TRAIN])
 
-    raw, honest, width = [], [], []
+    raw: list[bool] = []
+    honest: list[bool] = []
+    width: list[float] = []
     for start in range(TRAIN, ROWS, BATCH):
         now, outcomes = X[start : start + BATCH], y[start : start + BATCH]
         low, high = model.estimator_[0.1].predict(now), model.estimator_[0.9].predict(now)
@@ -36,7 +38,9 @@ def main() -> None:
         width.append(np.mean(interval[:, 1] - interval[:, 0]) / np.mean(high - low))
         model.observe(now, outcomes)
 
-    print(f"of {len(raw)} outcomes, 80 % intervals held {np.mean(raw):.1%} as the trees gave them and {np.mean(honest):.1%} calibrated")
+    print(
+        f"of {len(raw)} outcomes, 80 % intervals held {np.mean(raw):.1%} as the trees gave them and {np.mean(honest):.1%} calibrated"
+    )
     print(f"calibrated intervals are {np.mean(width):.2f} times as wide")
     print(f"the next one: {model.predict_distribution(X[:1])[0].interval(0.8)}")
 

@@ -1,7 +1,7 @@
 """Two thousand shops, each with a forecaster that is wrong in its own way: one call a day calibrates all of them.
 
-    pip install truecast
-    python examples/python/03_many_series.py
+pip install truecast
+python examples/python/03_many_series.py
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def main() -> None:
     for name, hits in (("as forecast", raw), ("calibrated", honest)):
         share = hits / DAYS
         print(f"{name:<12} 80 % intervals hold {share.mean():.1%}; by shop from {share.min():.1%} to {share.max():.1%}")
-    print(f"{SHOPS * DAYS / seconds:,.0f} forecasts a second; the state of {len(fleet)} shops is {len(fleet.to_bytes()) / 1e6:.1f} MB")
+    print(
+        f"{SHOPS * DAYS / seconds:,.0f} forecasts a second; the state of {len(fleet)} shops is {len(fleet.to_bytes()) / 1e6:.1f} MB"
+    )
     print(f"the certificate of all shops holds: {fleet.certificate().holds}")
 
 

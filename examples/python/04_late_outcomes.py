@@ -23,7 +23,8 @@ def main() -> None:
     stream = tc.Stream()
     on_the_way: list[tuple[float, int, float]] = []  # when it arrives, ticket, how long it took
     intervals: dict[int, tuple[tuple[float, float], tuple[float, float]]] = {}
-    raw, honest = [], []
+    raw: list[bool] = []
+    honest: list[bool] = []
     for parcel in range(PARCELS):
         now = parcel / PER_DAY
         while on_the_way and on_the_way[0][0] <= now:

@@ -1,4 +1,4 @@
-"""Tunes a ridge regression in 20 trials, and says how sure it is of each.
+"""Tunes a kernel ridge regression in 20 trials, and says before each what to expect of it.
 
 The surrogate's forecasts of the next trial's outcome are recalibrated as trials come in, so that "worth trying" means what it says.
 

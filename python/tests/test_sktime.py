@@ -37,7 +37,14 @@ def quiet() -> Iterator[None]:
 # All checks take minutes, each in sktime itself: these are about what we do.
 @pytest.mark.parametrize(
     "check",
-    ["test_constructor", "test_clone", "test_set_params", "test_predict_interval", "test_predict_quantiles", "test_raises_not_fitted_error"],
+    [
+        "test_constructor",
+        "test_clone",
+        "test_set_params",
+        "test_predict_interval",
+        "test_predict_quantiles",
+        "test_raises_not_fitted_error",
+    ],
 )
 def test_checks_of_sktime(check: str) -> None:
     results = check_sktime(OnlineCalibratedForecaster, tests_to_run=check, raise_exceptions=False, verbose=False)
@@ -80,7 +87,11 @@ def test_each_horizon_is_a_stream_with_late_outcomes(y: pd.Series[float], speaks
         for now in range(60, 72):
             model = base.clone().fit(y[:now], fh=ForecastingHorizon([1, 3]))
             point = float(model.predict().iloc[column])
-            forecast = tc.Quantiles(LEVELS, model.predict_quantiles(alpha=list(LEVELS)).to_numpy()[column]) if speaks else scale.forecast(point)
+            forecast = (
+                tc.Quantiles(LEVELS, model.predict_quantiles(alpha=list(LEVELS)).to_numpy()[column])
+                if speaks
+                else scale.forecast(point)
+            )
             waiting[now + step - 1] = (stream.issue(forecast)[0], point)
             if now in waiting:  # the value at this place is now seen
                 ticket, said = waiting.pop(now)

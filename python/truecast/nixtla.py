@@ -83,7 +83,9 @@ def calibrate(
     ends = _ends(names)
     chosen = list(models) if models is not None else list(ends)
     if not chosen:
-        raise ValueError(f"no columns like Model-lo-80 and Model-hi-80, and models names no points: the columns are {', '.join(names)}")
+        raise ValueError(
+            f"no columns like Model-lo-80 and Model-hi-80, and models names no points: the columns are {', '.join(names)}"
+        )
     for model in chosen:
         if model not in names and model not in ends:
             raise ValueError(f"there is no model {model!r}: the columns are {', '.join(names)}")

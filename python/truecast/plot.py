@@ -66,14 +66,27 @@ def pit_histogram(pit: ArrayLike | Run, *, bins: int = 20, label: str | None = N
     density = counts * bins / len(values)
     # A second one on the same Axes is an outline, so that both can be seen.
     if fresh:
-        ax.bar(edges[:-1], density, width=1.0 / bins, align="edge", color=_BLUE, alpha=0.75, edgecolor="white", label=label or "outcomes")
+        ax.bar(
+            edges[:-1],
+            density,
+            width=1.0 / bins,
+            align="edge",
+            color=_BLUE,
+            alpha=0.75,
+            edgecolor="white",
+            label=label or "outcomes",
+        )
         low, high = (binom.ppf(q, len(values), 1.0 / bins) * bins / len(values) for q in (0.5 - _BAND / 2, 0.5 + _BAND / 2))
         ax.axhspan(low, high, color=_FAINT, alpha=0.25, lw=0, label="95 % of bars if calibrated")
         ax.axhline(1.0, color=_INK, lw=1.0, ls="--")
     else:
         ax.stairs(density, edges, color=_RED, lw=1.6, label=label or "others")
     ax.set(xlim=(0.0, 1.0), ylim=(0.0, max(1.6, 1.15 * density.max(), ax.get_ylim()[1])))
-    ax.set(xlabel="probability integral transform of the outcome", ylabel="density (1 if calibrated)", title="Where outcomes fell in their forecasts")
+    ax.set(
+        xlabel="probability integral transform of the outcome",
+        ylabel="density (1 if calibrated)",
+        title="Where outcomes fell in their forecasts",
+    )
     return _finished(ax)
 
 
@@ -109,7 +122,9 @@ def reliability(pit: ArrayLike | Run, *, levels: ArrayLike | None = None, label:
     share = (values[:, None] <= at).mean(axis=0)
     ax.plot(at, share, "o-", ms=4, lw=1.6, color=_BLUE if fresh else _RED, label=label or "outcomes")
     ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), aspect="equal")
-    ax.set(xlabel="announced probability", ylabel="share of outcomes below the quantile", title="Do the quantiles hold what they say?")
+    ax.set(
+        xlabel="announced probability", ylabel="share of outcomes below the quantile", title="Do the quantiles hold what they say?"
+    )
     return _finished(ax)
 
 
@@ -153,12 +168,20 @@ def coverage_over_time(
     sums = np.concatenate([[0.0], np.cumsum(inside)])
     share = (sums[width:] - sums[:-width]) / width
     ax, fresh = _axes(ax)
-    ax.plot(np.flatnonzero(known)[width - 1 :] + 1, 100.0 * share, lw=1.6, color=_BLUE if fresh else _RED, label=f"{label or 'intervals'}: {100.0 * inside.mean():.1f} % over all")
+    ax.plot(
+        np.flatnonzero(known)[width - 1 :] + 1,
+        100.0 * share,
+        lw=1.6,
+        color=_BLUE if fresh else _RED,
+        label=f"{label or 'intervals'}: {100.0 * inside.mean():.1f} % over all",
+    )
     if fresh:
         ax.axhline(100.0 * coverage, color=_INK, lw=1.0, ls="--", label=f"promised: {100.0 * coverage:g} %")
     bottom = 100.0 * min(share.min(), 2.0 * coverage - 1.0) - 3.0
     ax.set(ylim=(max(0.0, bottom if fresh else min(bottom, ax.get_ylim()[0])), 101.0))
-    ax.set(xlabel="step", ylabel=f"outcomes inside, last {width} (%)", title=f"Coverage of {100.0 * coverage:g} % intervals over time")
+    ax.set(
+        xlabel="step", ylabel=f"outcomes inside, last {width} (%)", title=f"Coverage of {100.0 * coverage:g} % intervals over time"
+    )
     return _finished(ax)
 
 
@@ -196,12 +219,16 @@ def fan_chart(
     at = np.arange(1, len(forecasts) + 1) if x is None else np.asarray(x)
     for place, each in enumerate(sorted(coverage, reverse=True)):
         ends = np.array([forecast.interval(each) for forecast in forecasts])
-        ax.fill_between(at, ends[:, 0], ends[:, 1], color=_BLUE, alpha=0.16 + 0.1 * place, lw=0, label=f"{100.0 * each:g} % interval")
+        ax.fill_between(
+            at, ends[:, 0], ends[:, 1], color=_BLUE, alpha=0.16 + 0.1 * place, lw=0, label=f"{100.0 * each:g} % interval"
+        )
     ax.plot(at, [forecast.median() for forecast in forecasts], color=_BLUE, lw=1.6, label="median")
     if y is not None:
         ax.plot(at, np.asarray(y, dtype=np.float64), "o", ms=3.5, color=_INK, label="outcome")
     ax.margins(x=0.01)
-    ax.set(xlabel="step" if x is None else "time", ylabel=f"outcome ({unit})" if unit else "outcome", title="Forecasts and outcomes")
+    ax.set(
+        xlabel="step" if x is None else "time", ylabel=f"outcome ({unit})" if unit else "outcome", title="Forecasts and outcomes"
+    )
     return _finished(ax)
 
 
@@ -230,16 +257,30 @@ def regret(calibrated: ArrayLike | Run, base: ArrayLike, *, label: str | None = 
     total = np.cumsum((ours - theirs)[known])
     change = 100.0 * total[-1] / theirs[known].sum() if len(total) else 0.0
     ax, fresh = _axes(ax)
-    ax.plot(np.flatnonzero(known) + 1, total, lw=1.6, color=_BLUE if fresh else _RED, label=f"{label or 'calibrated'}: {change:+.1f} % over all")
+    ax.plot(
+        np.flatnonzero(known) + 1,
+        total,
+        lw=1.6,
+        color=_BLUE if fresh else _RED,
+        label=f"{label or 'calibrated'}: {change:+.1f} % over all",
+    )
     if fresh:
         ax.axhline(0.0, color=_INK, lw=1.0, ls="--", label="the forecaster as it is")
     ax.margins(x=0.01)
-    ax.set(xlabel="step", ylabel="sum of score differences (CRPS, unit of outcomes)", title="What calibration cost (above 0) or gained (below)")
+    ax.set(
+        xlabel="step",
+        ylabel="sum of score differences (CRPS, unit of outcomes)",
+        title="What calibration cost (above 0) or gained (below)",
+    )
     return _finished(ax)
 
 
 def recalibration_map(
-    source: Recalibrator | Stream | Recalibrated, *, forecast: Distribution | None = None, label: str | None = None, ax: Axes | None = None
+    source: Recalibrator | Stream | Recalibrated,
+    *,
+    forecast: Distribution | None = None,
+    label: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """The map from the forecaster's probabilities to the calibrated ones: the diagonal until something was learned.
 
@@ -269,7 +310,11 @@ def recalibration_map(
         ax.plot([0.0, 1.0], [0.0, 1.0], color=_INK, lw=1.0, ls="--", label="no change")
     ax.plot(before, announced, lw=1.8, color=_BLUE if fresh else _RED, label=label or "now")
     ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0), aspect="equal")
-    ax.set(xlabel="probability that the forecaster says", ylabel="calibrated probability", title="What calibration makes of probabilities")
+    ax.set(
+        xlabel="probability that the forecaster says",
+        ylabel="calibrated probability",
+        title="What calibration makes of probabilities",
+    )
     return _finished(ax)
 
 

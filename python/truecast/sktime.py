@@ -88,7 +88,7 @@ class OnlineCalibratedForecaster(BaseForecaster):
     def __init__(
         self,
         forecaster: Any,
-        initial_window: int | float | None = None,
+        initial_window: float | None = None,
         update_params: bool = True,
         scale_half_life: float | None = None,
         method: _Method = "ledger",
@@ -123,7 +123,9 @@ class OnlineCalibratedForecaster(BaseForecaster):
         self.forecaster_ = self.forecaster.clone()
         # A forecaster without an `update` of its own is fitted anew to all it has seen, which it must remember.
         self.forecaster_.set_config(remember_data=True)
-        self.forecaster_.fit(y.iloc[:first], X=None if X is None else X.iloc[:first], fh=ForecastingHorizon(steps, is_relative=True))
+        self.forecaster_.fit(
+            y.iloc[:first], X=None if X is None else X.iloc[:first], fh=ForecastingHorizon(steps, is_relative=True)
+        )
         self.streams_ = {step: self._stream() for step in steps}
         self.scales_: dict[int, PointScale] = {}
         self._seen, self._name = first, y.name

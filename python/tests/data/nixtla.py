@@ -23,7 +23,8 @@ def series() -> pd.DataFrame:
         level = 50.0 + np.cumsum(np.where(rng.random(420) < 0.05, rng.normal(0.0, jump, 420), rng.normal(0.0, 0.4, 420)))
         y = level + weekly * np.sin(2.0 * np.pi * np.arange(420) / 7.0) + rng.normal(0.0, 0.5, 420)
         frames.append(pd.DataFrame({"unique_id": name, "ds": days, "y": y}))
-    return pd.concat(frames, ignore_index=True)
+    together: pd.DataFrame = pd.concat(frames, ignore_index=True)
+    return together
 
 
 if __name__ == "__main__":
