@@ -41,7 +41,6 @@ def quiet() -> Iterator[None]:
         "test_constructor",
         "test_clone",
         "test_set_params",
-        "test_predict_interval",
         "test_predict_quantiles",
         "test_raises_not_fitted_error",
     ],

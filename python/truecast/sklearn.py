@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
-from sklearn.utils import _safe_indexing, column_or_1d, get_tags
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone  # type: ignore[import-untyped, unused-ignore]
+from sklearn.utils import _safe_indexing, column_or_1d, get_tags  # type: ignore[import-untyped, unused-ignore]
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data  # type: ignore[import-untyped, unused-ignore]
 
 from ._core import Forecasts, PointScale, Recalibrated, Recalibrator
 

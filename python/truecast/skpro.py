@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from skpro.regression.base import BaseProbaRegressor
+from skpro.regression.base import BaseProbaRegressor  # type: ignore[import-untyped, unused-ignore]
 
 from ._core import Forecasts, Recalibrated, Recalibrator
 
@@ -134,7 +134,7 @@ class OnlineCalibratedProbaRegressor(BaseProbaRegressor):
         return pd.DataFrame(self._ask(X, q=list(alpha))["quantiles"], index=X.index, columns=columns)
 
     def _predict_proba(self, X: Any) -> Any:
-        from skpro.distributions.empirical import Empirical
+        from skpro.distributions.empirical import Empirical  # type: ignore[import-untyped, unused-ignore]
 
         values = self._ask(X, q=_SHARES)["quantiles"].T.reshape(-1)
         index = pd.MultiIndex.from_product([range(len(_SHARES)), X.index])
@@ -159,14 +159,14 @@ class OnlineCalibratedProbaRegressor(BaseProbaRegressor):
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
         """Settings for the tests of skpro."""
-        from sklearn.linear_model import LinearRegression
-        from skpro.regression.residual import ResidualDouble
+        from sklearn.linear_model import LinearRegression  # type: ignore[import-untyped, unused-ignore]
+        from skpro.regression.residual import ResidualDouble  # type: ignore[import-untyped, unused-ignore]
 
         normal, other = ResidualDouble(LinearRegression()), ResidualDouble(LinearRegression(), dist="Laplace")
         return [{"regressor": normal}, {"regressor": other, "calibration_size": 0.5}]
 
     def _forecasts(self, X: Any) -> Forecasts:
-        from skpro.distributions.normal import Normal
+        from skpro.distributions.normal import Normal  # type: ignore[import-untyped, unused-ignore]
 
         found = self.regressor_.predict_proba(X)
         if isinstance(found, Normal):

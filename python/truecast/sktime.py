@@ -4,7 +4,7 @@
 >>> from sktime.forecasting.naive import NaiveForecaster
 >>> from truecast.sktime import OnlineCalibratedForecaster
 >>> y = load_airline()
->>> forecaster = OnlineCalibratedForecaster(NaiveForecaster(sp=12)).fit(y, fh=[1, 2, 3])
+>>> forecaster = OnlineCalibratedForecaster(NaiveForecaster(sp=12), initial_window=120).fit(y, fh=[1, 2, 3])
 >>> intervals = forecaster.predict_interval(coverage=0.9)
 >>> intervals.columns.tolist()
 [('Number of airline passengers', 0.9, 'lower'), ('Number of airline passengers', 0.9, 'upper')]
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from sktime.forecasting.base import BaseForecaster, ForecastingHorizon
+from sktime.forecasting.base import BaseForecaster, ForecastingHorizon  # type: ignore[import-untyped, unused-ignore]
 
 from ._core import Distribution, PointScale, Quantiles, Recalibrated, Stream
 
@@ -66,7 +66,7 @@ class OnlineCalibratedForecaster(BaseForecaster):
     >>> from sktime.forecasting.trend import TrendForecaster
     >>> from truecast.sktime import OnlineCalibratedForecaster
     >>> y = load_airline()
-    >>> forecaster = OnlineCalibratedForecaster(TrendForecaster(), initial_window=60)
+    >>> forecaster = OnlineCalibratedForecaster(TrendForecaster(), initial_window=0.8)
     >>> forecaster = forecaster.fit(y[:-12], fh=[1, 2]).update(y[-12:])
     >>> forecaster.predict_quantiles(alpha=[0.1, 0.9]).shape
     (2, 2)
@@ -170,8 +170,8 @@ class OnlineCalibratedForecaster(BaseForecaster):
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
         """Settings for the tests of sktime."""
-        from sktime.forecasting.naive import NaiveForecaster
-        from sktime.forecasting.trend import TrendForecaster
+        from sktime.forecasting.naive import NaiveForecaster  # type: ignore[import-untyped, unused-ignore]
+        from sktime.forecasting.trend import TrendForecaster  # type: ignore[import-untyped, unused-ignore]
 
         # Late windows, since the checks fit hundreds of times and sktime takes milliseconds for each step.
         trend = {"forecaster": TrendForecaster(), "initial_window": 0.8, "update_params": False}
