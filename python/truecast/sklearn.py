@@ -124,6 +124,10 @@ class OnlineCalibratedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimato
         self.thresholds = thresholds
         self.seed = seed
 
+    if TYPE_CHECKING:
+        # scikit-learn makes it of the arguments of `score`.
+        def set_score_request(self, *, sample_weight: bool | str | None = ...) -> OnlineCalibratedRegressor: ...
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = [get_tags(each).input_tags for each in self._parts(self.estimator)]
