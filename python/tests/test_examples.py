@@ -8,9 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 
-import truecast as tc
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "python"
 NAMES = ("01_bayesian_ridge_stream", "02_quantile_forecasts", "03_many_series", "04_late_outcomes", "05_bayesian_optimisation")
@@ -68,7 +66,6 @@ def test_late_outcomes() -> None:
     assert text.endswith("the certificate holds: True\n")
 
 
-@pytest.mark.skipif(not hasattr(tc, "minimize"), reason="truecast.minimize is not part of this build")
 def test_bayesian_optimisation() -> None:
     text = run(NAMES[4])
     errors = [float(row[1]) for row in re.findall(r"^ +(\d+) +\S+ +\S+ +(\d\.\d+)", text, re.MULTILINE)]
