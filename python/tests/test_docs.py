@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 import truecast
-from truecast import certificates, errors, results, scores
+from truecast import certificates, errors, frames, results, scores, summaries, tables
 
 README = Path(__file__).parents[2] / "README.md"
 
 
 def docstrings() -> Iterator[tuple[str, str]]:
-    for module in (truecast, certificates, errors, results, scores):
+    for module in (truecast, certificates, errors, frames, results, scores, summaries, tables):
         yield module.__name__, module.__doc__ or ""
         for name in vars(module):
             thing = getattr(module, name)

@@ -14,8 +14,8 @@ lose nothing in accuracy.
 True
 
 The few types: a `Distribution` is what goes in and comes out; a `Recalibrator` is for outcomes that come at once, a `Stream` for those
-that come late, a `Fleet` for many series by key. `Forecasts` are batches for `Recalibrator.run` and `Fleet.run`. `scores` has
-scores over arrays, `errors` the exceptions.
+that come late, a `Fleet` for many series by key. `Forecasts` are batches for `Recalibrator.run` and `Fleet.run`. `calibrate`, `evaluate`
+and `compare` take whole frames of pandas, Polars, PyArrow and others. `scores` has scores over arrays, `errors` the exceptions.
 """
 
 from . import errors, scores
@@ -29,6 +29,7 @@ from ._core import (
     Logistic,
     LogNormal,
     Mixture,
+    Point,
     PointScale,
     Quantiles,
     Recalibrated,
@@ -41,11 +42,15 @@ from ._core import (
 )
 from .certificates import Certificate, LedgerCertificate
 from .errors import TruecastError
+from .frames import calibrate, compare, evaluate
 from .results import Run
+from .summaries import Comparison, CrpsSides, Sides, Summary
 
 __all__ = [
     "CDF",
     "Certificate",
+    "Comparison",
+    "CrpsSides",
     "Distribution",
     "Fleet",
     "Forecasts",
@@ -55,17 +60,23 @@ __all__ = [
     "LogNormal",
     "Logistic",
     "Mixture",
+    "Point",
     "PointScale",
     "Quantiles",
     "Recalibrated",
     "Recalibrator",
     "Run",
     "Samples",
+    "Sides",
     "Stream",
     "StudentT",
+    "Summary",
     "TruecastError",
     "Uniform",
     "__version__",
+    "calibrate",
+    "compare",
     "errors",
+    "evaluate",
     "scores",
 ]

@@ -6,6 +6,7 @@
 //! | `foreign.rs` | distributions of SciPy, PyTorch and others |
 //! | `recalibrator.rs`, `stream.rs`, `fleet.rs`, `point.rs` | what learns: one lock each, so that any thread may call |
 //! | `forecasts.rs`, `run.rs` | batches |
+//! | `recognise.rs`, `table.rs`, `summary.rs` | frames: which column holds what, their rows, their scores |
 //! | `scores.rs` | scores over arrays |
 //! | `settings.rs`, `certificate.rs`, `markup.rs` | keyword arguments, the dataclass, tables for notebooks |
 //! | `numbers.rs` | a float or an array of them |
@@ -28,10 +29,13 @@ mod markup;
 mod numbers;
 mod point;
 mod recalibrator;
+mod recognise;
 mod run;
 mod scores;
 mod settings;
 mod stream;
+mod summary;
+mod table;
 
 /// The module `truecast._core`.
 #[pyo3::pymodule(gil_used = false)]
@@ -48,13 +52,17 @@ mod _core {
         Uniform,
     };
     #[pymodule_export]
-    use crate::point::PointScale;
+    use crate::point::{Point, PointScale};
     #[pymodule_export]
     use crate::recalibrator::Recalibrator;
+    #[pymodule_export]
+    use crate::recognise::{_recognise, _times, Layout};
     #[pymodule_export]
     use crate::scores::{crps_ensemble, crps_normal, crps_quantile, interval_score, pinball_loss};
     #[pymodule_export]
     use crate::stream::Stream;
+    #[pymodule_export]
+    use crate::table::Table;
 
     use pyo3::prelude::*;
 
