@@ -194,7 +194,7 @@ def test_hub_form(truecast: str, tmp_path: Path) -> None:
             }
             for kind, identifier, value in [("quantile", "0.1", -5.0), ("quantile", "0.5", 0.0), ("quantile", "0.9", 5.0), ("mean", "", 0.0), ("pmf", "high", 0.25)]:
                 rows.append({**base, "output_type": kind, "output_type_id": identifier, "value": value + (center if kind != "pmf" else 0.0), "oracle_value": y})
-    rng.shuffle(rows)  # type: ignore[arg-type]
+    rng.shuffle(rows)
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     answered = command(truecast, tmp_path, columns)
     for kind in ("pandas", "pyarrow"):

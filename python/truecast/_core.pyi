@@ -34,6 +34,10 @@ __all__ = [
     "interval_score",
     "pinball",
     "Stream",
+    "_Layout",
+    "_Table",
+    "_recognise",
+    "_times",
     "__version__",
 ]
 __version__: str

@@ -216,11 +216,11 @@ class BackwardsError(TruecastError):
 class RefusedRowsError(TruecastError):
     """A fleet refused some rows of a batch, and took the others.
 
-    ``refused`` has the rows with the exception of each; ``result`` has the answers, NaN in the rows that were refused.
+    ``refused`` has the rows with the exception of each; ``result`` has the answers of `Fleet.run`, NaN in the rows that were refused.
     """
 
     refused: tuple[tuple[int, Exception], ...]
-    result: Any
+    result: Any = None
 
 
 class SnapshotError(TruecastError):

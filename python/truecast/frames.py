@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,10 +24,13 @@ from ._core import Fleet, _Layout, _recognise, _Table
 from .summaries import Comparison, Summary
 
 if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
     from ._core import _Method
 
+    _Form: TypeAlias = Literal["gaussian", "quantiles", "intervals", "samples", "point", "hubverse"]
+
 FrameT = TypeVar("FrameT")
-Form: TypeAlias = Literal["gaussian", "quantiles", "intervals", "samples", "point", "hubverse"]
 
 # Groups that a column has room for unless it says how many, and N of the paper's experiments.
 _USUAL_GROUPS = 8
@@ -114,7 +117,7 @@ def _recognised(
     frame: Any,
     outcome: str | ArrayLike | None,
     key: str | Sequence[str] | None,
-    form: Form | None,
+    form: _Form | None,
     mean: str | None,
     std: str | None,
     point: str | None,
@@ -203,7 +206,7 @@ def calibrate(
     std: str | None = None,
     point: str | None = None,
     model: str | None = None,
-    form: Form | None = None,
+    form: _Form | None = None,
     time: str | None = None,
     outcome_time: str | None = None,
     coverage: float | Sequence[float] | None = None,
@@ -232,7 +235,7 @@ def calibrate(
     frame : pandas, Polars or PyArrow frame, dict of arrays, NumPy array with fields
         Or anything with ``__arrow_c_stream__``, which comes back as a PyArrow table.
     outcome, key, mean, std, point, model, form, time, outcome_time
-        Columns, where their names do not say what they hold. `outcome` may be the outcomes themselves; `key` may be several columns, and
+        Columns, where their names do not say what they hold. `outcome` may be the outcomes themselves, in the order of the rows; `key` may be several columns, and
         ``()`` says that all rows are one series; `model` is NAME of ``NAME-lo-80`` and ``NAME-hi-80``, or sktime's variable.
     coverage, q : float or sequence, optional
         Write these central intervals (``lo-80``, ``hi-80``) and quantiles (``q0.1``) at the end, instead of the form that came in.
@@ -259,6 +262,8 @@ def calibrate(
         If columns are not there, or could be read in several ways; the message lists them.
     InvalidInputError
         If a cell breaks a rule; `row` and `column` say which. Nothing was learned then.
+    RefusedRowsError
+        If a series has more groups than there is room for, or times that run backwards. A `fleet` has learned from the other rows.
 
     Examples
     --------
@@ -351,7 +356,7 @@ def evaluate(
     std: str | None = None,
     point: str | None = None,
     model: str | None = None,
-    form: Form | None = None,
+    form: _Form | None = None,
     time: str | None = None,
     outcome_time: str | None = None,
 ) -> Summary:
@@ -387,7 +392,7 @@ def compare(
     std: str | None = None,
     point: str | None = None,
     model: str | None = None,
-    form: Form | None = None,
+    form: _Form | None = None,
     time: str | None = None,
     outcome_time: str | None = None,
     paper: bool | int = False,

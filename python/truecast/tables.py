@@ -66,7 +66,7 @@ class Table(ABC):
 
     def _values(self, column: int) -> NDArray[Any]:
         if column in self._beside:
-            return np.asarray(self._beside[column])
+            return _as_array(self._beside[column])
         return self.array(column)
 
     def numbers(self, column: int) -> Numbers:
@@ -136,6 +136,12 @@ def not_a_number(row: int, column: str, value: Any) -> NoReturn:
     raise _placed(errors.NotANumberError, f"must be a number, got {value!r}", row, column, value)
 
 
+def _as_array(values: Any) -> NDArray[Any]:
+    """NumPy would make texts of a list in which one entry is a text."""
+    array = np.asarray(values)
+    return np.array(list(values), dtype=object) if array.dtype.kind in "US" and not isinstance(values, np.ndarray) else array
+
+
 def _is_missing(value: Any) -> bool:
     # NaN, NaT and pandas' NA are not equal to themselves, or will not say.
     return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
@@ -170,7 +176,7 @@ class DictTable(Table):
         super().__init__(list(lengths), first)
 
     def array(self, column: int) -> NDArray[Any]:
-        return np.asarray(self.frame[list(self.frame)[column]])
+        return _as_array(self.frame[list(self.frame)[column]])
 
     def changed(self, replaced: Mapping[int, Numbers], dropped: set[int], added: Mapping[str, Numbers]) -> Any:
         kept: dict[str, Any] = {}

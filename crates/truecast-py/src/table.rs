@@ -89,7 +89,7 @@ fn read(column: Option<Real<'_>>) -> Vec<f64> {
 impl Table {
     /// The columns of a form with one row for each forecast, in the layout's order.
     #[new]
-    #[pyo3(signature = (layout, rows, columns, *, outcome = None, outcome_name = String::new(), keys = None, groups = Vec::new(),
+    #[pyo3(signature = (layout, rows, columns, *, outcome = None, outcome_name = "", keys = None, groups = Vec::new(),
         time = None, due = None))]
     #[allow(clippy::too_many_arguments)]
     fn new<'py>(
@@ -97,7 +97,7 @@ impl Table {
         rows: usize,
         columns: Vec<Real<'py>>,
         outcome: Option<Real<'py>>,
-        outcome_name: String,
+        outcome_name: &str,
         keys: Option<Coded<'py>>,
         groups: Vec<(String, Coded<'py>)>,
         time: Option<Real<'py>>,
@@ -118,7 +118,7 @@ impl Table {
             rows,
             forecasts: Forecasts::Wide { form: layout.form.clone(), names, values, width },
             outcome: read(outcome),
-            outcome_name,
+            outcome_name: outcome_name.to_owned(),
             keys: Labels::new(keys),
             groups,
             time: read(time),
@@ -128,7 +128,7 @@ impl Table {
 
     /// A hub's long form. `tasks` says which forecast a row belongs to.
     #[staticmethod]
-    #[pyo3(signature = (tasks, kinds, ids, values, names, *, outcome = None, outcome_name = String::new(), keys = None, time = None,
+    #[pyo3(signature = (tasks, kinds, ids, values, names, *, outcome = None, outcome_name = "", keys = None, time = None,
         due = None))]
     #[allow(clippy::too_many_arguments)]
     fn hub<'py>(
@@ -138,7 +138,7 @@ impl Table {
         values: Real<'py>,
         names: [String; 2],
         outcome: Option<Real<'py>>,
-        outcome_name: String,
+        outcome_name: &str,
         keys: Option<Coded<'py>>,
         time: Option<Real<'py>>,
         due: Option<Real<'py>>,
@@ -187,7 +187,7 @@ impl Table {
             rows: values.len(),
             forecasts: Forecasts::Long(gathered),
             outcome: read(outcome),
-            outcome_name,
+            outcome_name: outcome_name.to_owned(),
             keys: Labels::new(keys),
             groups: Vec::new(),
             time,
