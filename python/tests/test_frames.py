@@ -15,7 +15,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import truecast as tc
-from truecast import errors
+from truecast import errors, tables
 
 KINDS = ("pandas", "polars", "pyarrow", "batch", "dict", "structured")
 
@@ -278,6 +278,17 @@ def test_types_are_kept() -> None:
     assert tc.calibrate(Stream()).equals(tc.calibrate(arrow))  # type: ignore[attr-defined]
 
 
+def test_numbers_are_read_without_a_copy() -> None:
+    values = np.linspace(0.0, 1.0, 100)
+    frame = pd.DataFrame({"a": values}, copy=False)
+    assert np.shares_memory(tables.of(frame).numbers(0), frame["a"].to_numpy())
+    assert np.shares_memory(tables.of({"a": values}).numbers(0), values)
+    series = pl.Series("a", values)
+    assert np.shares_memory(tables.of(series.to_frame()).numbers(0), series.to_numpy())
+    arrow = pa.array(values)
+    assert np.shares_memory(tables.of(pa.table({"a": arrow})).numbers(0), arrow.to_numpy())
+
+
 def test_an_index_level_may_be_the_series() -> None:
     columns = table("gaussian")
     plain = make("pandas", columns)
@@ -294,6 +305,7 @@ def test_a_fleet_goes_on() -> None:
     fleet = tc.Fleet()
     parts = [tc.calibrate({name: values[part] for name, values in columns.items()}, fleet=fleet) for part in (slice(0, 100), slice(100, 240))]
     assert whole["std"].tolist() == [*parts[0]["std"], *parts[1]["std"]]
+    assert fleet.keys == list(dict.fromkeys(columns["unique_id"])) and fleet.certificate().holds
     with pytest.raises(errors.SettingError, match="a fleet brings its own settings: leave out method, seed"):
         tc.calibrate(columns, fleet=fleet, method="aci", seed=3)
 

@@ -143,8 +143,7 @@ def _recognised(
         mean=mean,
         std=std,
         point=point,
-        # In sktime's quantiles the model is chosen by the frame's own levels.
-        model=None if model is not None and not any(f"{model}-" in name for name in table.names) and _has_levels(frame) else model,
+        model=None if table.chosen else model,
     )
     if layout.form == "m5":
         raise tables.columns_error("the M5 form needs a file of outcomes beside it", "use the command: truecast calibrate --outcomes FILE")
@@ -152,10 +151,6 @@ def _recognised(
         if column >= table.width:
             raise tables.columns_error(f"{table.names[column]} holds the forecast and is no column", "make it one: reset_index()")
     return _Recognised(table, layout)
-
-
-def _has_levels(frame: Any) -> bool:
-    return getattr(getattr(frame, "columns", None), "nlevels", 1) > 1
 
 
 def _setting(message: str) -> errors.SettingError:
@@ -333,11 +328,13 @@ def calibrate(
     if recognised.is_long:
         (column,) = layout.columns
         kept = table.numbers(column)
-        return table.changed({column: np.where(np.isnan(columns[0]), kept, columns[0])}, set(), {})  # type: ignore[no-any-return]
+        long: FrameT = table.changed({column: np.where(np.isnan(columns[0]), kept, columns[0])}, set(), {})
+        return long
     replaced = {} if asked else dict(zip(layout.columns, columns, strict=False))
     added = dict(zip(names, columns[len(columns) - len(names) :], strict=True))
     added.update({_free(name, staying): values for name, values in zip(_SCORES, scored, strict=False)})
-    return table.changed(replaced, dropped, added)  # type: ignore[no-any-return]
+    wide: FrameT = table.changed(replaced, dropped, added)
+    return wide
 
 
 def _free(name: str, staying: Sequence[str]) -> str:

@@ -35,11 +35,14 @@ class Table(ABC):
     width : int
         How many of them are columns of the frame.
     rows : int
+    chosen : bool
+        True if the names say already which model is meant: those of the other models say nothing.
     """
 
     names: list[str]
     width: int
     rows: int
+    chosen: bool = False
 
     def __init__(self, names: list[str], rows: int) -> None:
         self.names, self.width, self.rows = names, len(names), rows
@@ -224,6 +227,7 @@ class PandasTable(Table):
         columns = list(frame.columns)
         multi = isinstance(frame.columns, self.pandas.MultiIndex)
         super().__init__(_sktime_names(columns, model) if multi else [str(name) for name in columns], len(frame))
+        self.chosen = multi and model is not None and not any(name.startswith(f"{model}-") for name in self.names)
         self._padding = frame.columns.nlevels - 1
         for level, name in enumerate(frame.index.names):
             if name is not None and str(name) not in self.names:

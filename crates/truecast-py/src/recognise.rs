@@ -92,9 +92,9 @@ pub(crate) fn _recognise(
     Ok(Layout { layout: recognise::recognise("the frame", &names, &wishes)? })
 }
 
-/// Texts as times, each a number as it is or a date in seconds; None where it is missing, the index of the first that is neither.
+/// Texts as times, each a number as it is or a date in seconds; None where it is missing.
 #[pyfunction]
-pub(crate) fn _times(texts: Vec<String>) -> std::result::Result<Vec<Option<f64>>, PyErr> {
+pub(crate) fn _times(texts: Vec<String>) -> Result<Vec<Option<f64>>> {
     let column = Column::Text(texts.iter().map(String::as_bytes).collect::<Text>());
     let mut times = Vec::with_capacity(texts.len());
     for (at, text) in texts.iter().enumerate() {
