@@ -311,7 +311,8 @@ impl Asked<'_> {
         }
     }
 
-    fn understood(&self, at: usize) -> Result<(Given, Option<f64>, Option<f64>, Option<f64>)> {
+    /// Everything but the groups, which cannot break a rule by themselves.
+    fn understood(&self, at: usize) -> Result<Task> {
         let (table, row) = (self.table, self.row(at));
         let forecast = table.forecast(at)?;
         let outcome = number(&table.outcome, row);
@@ -327,7 +328,7 @@ impl Asked<'_> {
         if self.timed && (now.is_none() || outcome.is_some() && due.is_none()) {
             return Err(truecast_fleet::Error::NoTime.into());
         }
-        Ok((forecast, outcome, now, due))
+        Ok(Task { forecast, outcome, groups: Vec::new(), now, due })
     }
 }
 
@@ -346,10 +347,9 @@ impl Rows for Asked<'_> {
     }
 
     fn task(&self, at: usize) -> Result<Task> {
-        let (forecast, outcome, now, due) = self.understood(at)?;
         let group = |(name, labels): &(String, Labels)| format!("{name}={}", labels.get(at));
         let groups = self.table.groups.iter().map(group).collect();
-        Ok(Task { forecast, outcome, groups, now, due })
+        Ok(Task { groups, ..self.understood(at)? })
     }
 
     fn refuse(&self, _at: usize, error: truecast_fleet::Error) -> Error {
