@@ -94,7 +94,7 @@ def command(truecast: str, folder: Path, columns: dict[str, Any], *flags: str, v
         writer.writerow(columns)
         cells = [np.asarray(values).tolist() for values in columns.values()]
         for row in zip(*cells, strict=True):
-            writer.writerow(["" if value != value else repr(value) if isinstance(value, float) else value for value in row])
+            writer.writerow(["" if value is None or value != value else repr(value) if isinstance(value, float) else value for value in row])
     out = ["-o", str(answer)] if verb == "calibrate" else []
     subprocess.run([truecast, verb, str(source), *out, *flags], check=True, capture_output=True)
     if verb != "calibrate":
@@ -155,13 +155,14 @@ def test_every_kind_comes_back_as_it_came(truecast: str, tmp_path: Path, kind: s
         (["--no-trust", "--no-memory", "--prior", "3"], {"trust": False, "memory": False, "prior": 3.0}),
         (["--delay", "3"], {"delay": 3}),
         (["--key", "none"], {"key": ()}),
-        (["--key", "unique_id,note"], {"key": ["unique_id", "note"]}),
+        (["--key", "unique_id,note,empty"], {"key": ["unique_id", "note", "empty"]}),
         (["--time", "ds", "--outcome-time", "due"], {"time": "ds", "outcome_time": "due"}),
     ],
 )
 def test_settings_are_the_commands_flags(truecast: str, tmp_path: Path, flags: list[str], keywords: dict[str, Any]) -> None:
     columns = table("gaussian")
     columns["due"] = columns["ds"] + 5
+    columns["empty"] = [None if k % 5 else "x" for k in range(240)]
     same(tc.calibrate(make("polars", columns), **keywords), command(truecast, tmp_path, columns, *flags))
 
 

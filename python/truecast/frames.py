@@ -102,15 +102,16 @@ class _Recognised:
 
     def _coded(self, columns: Sequence[int]) -> tables.Coded:
         """The cells of several columns together, joined as the command joins them."""
-        first, *more = (self.table.labels(column) for column in columns)
-        if not more:
-            return first
-        # One number for each cell, missing ones first; then one for each row of numbers.
-        every = [first, *more]
-        stacked = np.stack([codes for codes, _ in every], axis=1)
-        rows, codes = np.unique(stacked, axis=0, return_inverse=True)
-        joined = ["\x1f".join("" if code < 0 else texts[code] for code, (_, texts) in zip(row, every, strict=True)) for row in rows.tolist()]
-        return codes.reshape(-1).astype(np.int64), joined
+        every = [self.table.labels(column) for column in columns]
+        if len(every) == 1:
+            return every[0]
+        # One number for each set of cells, made dense after each column so that it cannot grow out of range.
+        together = np.zeros(self.table.rows, dtype=np.int64)
+        for codes, texts in every:
+            together = np.unique(together * (len(texts) + 1) + codes + 1, return_inverse=True)[1]
+        first = np.unique(together, return_index=True)[1].tolist()
+        joined = ["\x1f".join("" if codes[row] < 0 else texts[codes[row]] for codes, texts in every) for row in first]
+        return together.astype(np.int64, copy=False), joined
 
 
 def _recognised(
@@ -277,7 +278,7 @@ def calibrate(
     resolution = _PAPER_RESOLUTION if paper is True else int(paper) or None
     said = {
         "method": method != "ledger",
-        "thresholds": bool(thresholds),
+        "thresholds": thresholds is not None,
         "half_life": half_life is not None,
         "prior": prior is not None,
         "trust": not trust,
