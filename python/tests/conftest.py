@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import truecast as tc
 
+ROOT = Path(__file__).parents[2]
 METHODS = (
     "ledger",
     "approachability",
@@ -22,6 +28,17 @@ METHODS = (
     "saocp",
     "pid",
 )
+
+
+@pytest.fixture(scope="session")
+def truecast() -> str:
+    """The command, built if need be."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    binary = target / "debug" / "truecast"
+    if shutil.which("cargo") is not None:
+        subprocess.run(["cargo", "build", "--quiet", "-p", "truecast-cli"], cwd=ROOT, check=True)
+    assert binary.exists(), f"{binary} is not there, and there is no cargo to build it"
+    return str(binary)
 
 
 @pytest.fixture(params=METHODS)

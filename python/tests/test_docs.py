@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 import truecast
-from truecast import certificates, errors, optimise, results, scores, spaces
+from truecast import certificates, errors, frames, optimise, results, scores, spaces, summaries, tables
 
 README = Path(__file__).parents[2] / "README.md"
 
 
 def docstrings() -> Iterator[tuple[str, str]]:
-    for module in (truecast, certificates, errors, optimise, results, scores, spaces):
+    for module in (truecast, certificates, errors, frames, optimise, results, scores, spaces, summaries, tables):
         yield module.__name__, module.__doc__ or ""
         for name in vars(module):
             thing = getattr(module, name)

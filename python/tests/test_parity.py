@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,19 +13,7 @@ from numpy.typing import NDArray
 
 import truecast as tc
 
-ROOT = Path(__file__).parents[2]
 Q = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-
-@pytest.fixture(scope="session")
-def truecast() -> str:
-    """The command, built if need be."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    binary = target / "debug" / "truecast"
-    if shutil.which("cargo") is not None:
-        subprocess.run(["cargo", "build", "--quiet", "-p", "truecast-cli"], cwd=ROOT, check=True)
-    assert binary.exists(), f"{binary} is not there, and there is no cargo to build it"
-    return str(binary)
 
 
 def rows(form: str) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64], list[str]]:

@@ -14,8 +14,9 @@ lose nothing in accuracy.
 True
 
 The few types: a `Distribution` is what goes in and comes out; a `Recalibrator` is for outcomes that come at once, a `Stream` for those
-that come late, a `Fleet` for many series by key. `Forecasts` are batches for `Recalibrator.run` and `Fleet.run`. `minimize` finds
-where a function is least in few trials, `Study` is the same by ask and tell. `scores` has scores over arrays, `errors` the exceptions.
+that come late, a `Fleet` for many series by key. `Forecasts` are batches for `Recalibrator.run` and `Fleet.run`. `calibrate`, `evaluate`
+and `compare` take whole frames of pandas, Polars, PyArrow and others. `minimize` finds where a function is least in few trials, `Study` is
+the same by ask and tell. `scores` has scores over arrays, `errors` the exceptions.
 """
 
 from . import errors, scores
@@ -29,6 +30,7 @@ from ._core import (
     Logistic,
     LogNormal,
     Mixture,
+    Point,
     PointScale,
     Quantiles,
     Recalibrated,
@@ -43,14 +45,18 @@ from ._core import (
 )
 from .certificates import Certificate, LedgerCertificate
 from .errors import TruecastError
+from .frames import calibrate, compare, evaluate
 from .optimise import Minimum, Trial, minimize
 from .results import Run
 from .spaces import Choice, Integer, Real
+from .summaries import Comparison, CrpsSides, Sides, Summary
 
 __all__ = [
     "CDF",
     "Certificate",
     "Choice",
+    "Comparison",
+    "CrpsSides",
     "Distribution",
     "Fleet",
     "Forecasts",
@@ -62,6 +68,7 @@ __all__ = [
     "Logistic",
     "Minimum",
     "Mixture",
+    "Point",
     "PointScale",
     "Quantiles",
     "Real",
@@ -69,15 +76,20 @@ __all__ = [
     "Recalibrator",
     "Run",
     "Samples",
+    "Sides",
     "Space",
     "Stream",
     "StudentT",
     "Study",
+    "Summary",
     "Trial",
     "TruecastError",
     "Uniform",
     "__version__",
+    "calibrate",
+    "compare",
     "errors",
+    "evaluate",
     "minimize",
     "scores",
 ]

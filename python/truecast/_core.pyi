@@ -27,6 +27,7 @@ __all__ = [
     "Samples",
     "StudentT",
     "Uniform",
+    "Point",
     "PointScale",
     "Recalibrator",
     "crps_ensemble",
@@ -37,6 +38,10 @@ __all__ = [
     "Space",
     "Stream",
     "Study",
+    "_Layout",
+    "_Table",
+    "_recognise",
+    "_times",
     "__version__",
 ]
 __version__: str
@@ -81,7 +86,9 @@ class _NormalDist(Protocol):
 
 # What is understood as a forecast.
 _Forecast: TypeAlias = Distribution | _WithPpf | _WithIcdf | _NormalDist
-_ForecastBatch: TypeAlias = Forecasts | Sequence[_Forecast]
+_ForecastBatch: TypeAlias = Forecasts | Sequence[_Forecast] | Sequence[Point]
+# For each row which of the texts, -1 for none.
+_Coded: TypeAlias = tuple[NDArray[np.int64], list[str]]
 
 @disjoint_base
 class Distribution:
@@ -302,6 +309,18 @@ class Recalibrated(Distribution):
         """Probabilities of the base, and what is announced in their place before the guard."""
 
 @final
+class Point:
+    """A forecast that is one number, for a Fleet, which learns its scale."""
+
+    def __new__(cls, value: float) -> Point: ...
+    @property
+    def value(self) -> float:
+        """The number."""
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+@final
 class PointScale:
     """Makes distributions of point forecasts: the scale is learned from residuals."""
 
@@ -479,6 +498,7 @@ class Fleet:
         thresholds: Sequence[float] | None = None,
         delay: int = 0,
         timed: bool = False,
+        paper: int | None = None,
     ) -> Fleet: ...
     @staticmethod
     def paper(n: int = 20, *, method: _Method = "ledger", seed: int = 0) -> Fleet:
@@ -517,6 +537,8 @@ class Fleet:
         """The method's name."""
     def certificate(self) -> Certificate:
         """One certificate over all series."""
+    def _take(self, table: _Table, *, q: Sequence[float] | None = None, scores: bool = False) -> tuple[list[_Array], list[_Array]]: ...
+    def _score(self, table: _Table, *, raw_only: bool = False) -> dict[str, Any]: ...
     def to_bytes(self) -> bytes:
         """The state of all series as bytes."""
     @staticmethod
@@ -557,6 +579,68 @@ def interval_score(
     obs: float | _ArrayLike, lower: float | _ArrayLike, upper: float | _ArrayLike, coverage: float | _ArrayLike
 ) -> _Array:
     """Winkler's score of central intervals."""
+
+@final
+class _Layout:
+    @property
+    def form(self) -> str: ...
+    @property
+    def columns(self) -> list[int]: ...
+    @property
+    def outcome(self) -> int | None: ...
+    @property
+    def keys(self) -> list[int]: ...
+    @property
+    def time(self) -> int | None: ...
+    @property
+    def outcome_time(self) -> int | None: ...
+    @property
+    def output_type(self) -> tuple[int, int] | None: ...
+
+@final
+class _Table:
+    def __new__(
+        cls,
+        layout: _Layout,
+        rows: int,
+        columns: Sequence[_Array],
+        *,
+        outcome: _Array | None = None,
+        outcome_name: str = "",
+        keys: _Coded | None = None,
+        groups: Sequence[tuple[str, _Coded]] = ...,
+        time: _Array | None = None,
+        due: _Array | None = None,
+    ) -> _Table: ...
+    @staticmethod
+    def hub(
+        tasks: NDArray[np.int64],
+        kinds: _Coded,
+        ids: _Coded,
+        values: _Array,
+        names: tuple[str, str],
+        *,
+        outcome: _Array | None = None,
+        outcome_name: str = "",
+        keys: _Coded | None = None,
+        time: _Array | None = None,
+        due: _Array | None = None,
+    ) -> _Table: ...
+
+def _recognise(
+    names: Sequence[str],
+    *,
+    form: str | None = None,
+    outcome: str | None = None,
+    key: Sequence[str] | None = None,
+    time: str | None = None,
+    outcome_time: str | None = None,
+    mean: str | None = None,
+    std: str | None = None,
+    point: str | None = None,
+    model: str | None = None,
+) -> _Layout: ...
+def _times(texts: Sequence[str]) -> list[float | None]: ...
 
 # Optimisation.
 

@@ -15,7 +15,9 @@ class TruecastError(ValueError):
     """Anything that Truecast refuses."""
 
     row: int
-    """The row of a batch in which it happened; absent elsewhere."""
+    """The row of a batch in which it happened, counted from 0; absent elsewhere."""
+    column: str
+    """The column of a frame that is at fault; absent elsewhere."""
 
 
 class InvalidInputError(TruecastError):
@@ -110,6 +112,39 @@ class ForeignPlanError(InvalidInputError):
     found: int
 
 
+class ColumnsError(InvalidInputError):
+    """The columns of a frame are not known, not there, or can be read in several ways."""
+
+    problem: str
+    hint: str
+
+
+class CellError(InvalidInputError):
+    """A cell of a frame holds something else than it should."""
+
+    value: Any
+
+
+class NotANumberError(CellError):
+    """A cell that should hold a number does not."""
+
+
+class NotATimeError(CellError):
+    """A cell that should hold a time does not."""
+
+
+class NotAProbabilityError(CellError):
+    """A cell that should hold a quantile's probability does not."""
+
+
+class NoForecastError(InvalidInputError):
+    """A row without a forecast: it may lack an outcome, not a forecast."""
+
+
+class NoOutcomesError(TruecastError):
+    """No row has an outcome, so there is nothing to score."""
+
+
 class TicketError(TruecastError):
     """A ticket, not a number, is at fault."""
 
@@ -181,11 +216,11 @@ class BackwardsError(TruecastError):
 class RefusedRowsError(TruecastError):
     """A fleet refused some rows of a batch, and took the others.
 
-    ``refused`` has the rows with the exception of each; ``result`` has the answers, NaN in the rows that were refused.
+    ``refused`` has the rows with the exception of each; ``result`` has the answers of `Fleet.run`, NaN in the rows that were refused.
     """
 
     refused: tuple[tuple[int, Exception], ...]
-    result: Any
+    result: Any = None
 
 
 class SnapshotError(TruecastError):

@@ -45,7 +45,7 @@ impl Destination {
             }
             None => (None, Output::stdout(), "standard output".to_owned()),
         };
-        Ok(Destination { file, sheets: Sheets::new(writer(output, &name, format, separator)) })
+        Ok(Destination { file, sheets: Sheets::new(writer(output, &name, format, separator)?) })
     }
 
     /// Hands rows over.

@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::output::Sink;
 use crate::source::Source;
-use crate::table::{
-    CsvReader, CsvWriter, NdjsonReader, NdjsonWriter, ParquetReader, ParquetWriter, TableReader, TableWriter,
-};
+use crate::table::{CsvReader, CsvWriter, NdjsonReader, NdjsonWriter, TableReader, TableWriter};
+#[cfg(feature = "parquet")]
+use crate::table::{ParquetReader, ParquetWriter};
 
 /// A table that was opened.
 #[derive(Debug)]
@@ -40,22 +40,33 @@ pub fn open(path: &Path, format: Option<Format>, separator: Option<u8>) -> Resul
         Format::Ndjson => {
             Opened { reader: Box::new(NdjsonReader::new(source)?), format, separator: None, size }
         }
+        #[cfg(feature = "parquet")]
         Format::Parquet => {
             Opened { reader: Box::new(ParquetReader::open(path, source)?), format, separator: None, size }
         }
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => return Err(without_parquet(&source.name)),
     })
 }
 
-/// A writer in a format.
+#[cfg(not(feature = "parquet"))]
+fn without_parquet(file: &str) -> Error {
+    Error::file(file, "Parquet was left out of this build", "build it with the feature parquet, or use CSV")
+}
+
+/// A writer in a format. Parquet is refused where the feature `parquet` is off.
 pub fn writer<W: Sink + 'static>(
     output: W,
     file: &str,
     format: Format,
     separator: u8,
-) -> Box<dyn TableWriter> {
-    match format {
+) -> Result<Box<dyn TableWriter>> {
+    Ok(match format {
         Format::Csv => Box::new(CsvWriter::new(output, file, separator)),
         Format::Ndjson => Box::new(NdjsonWriter::new(output, file)),
+        #[cfg(feature = "parquet")]
         Format::Parquet => Box::new(ParquetWriter::new(output, file)),
-    }
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => return Err(without_parquet(file)),
+    })
 }

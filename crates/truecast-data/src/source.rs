@@ -20,6 +20,7 @@ impl Position {
         self.0.load(Ordering::Relaxed)
     }
 
+    #[cfg(feature = "parquet")]
     pub(crate) fn set(&self, bytes: u64) {
         self.0.store(bytes, Ordering::Relaxed);
     }

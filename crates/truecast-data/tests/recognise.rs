@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use truecast_data::recognise::{Form, FormKind, Wishes, recognise};
+use truecast_data::recognise::{Form, FormKind, Idiom, Wishes, recognise};
 
 fn names(header: &str) -> Vec<String> {
     header.split(',').map(str::to_owned).collect()
@@ -25,6 +25,7 @@ fn every_form_is_known_by_its_names() {
         ("y,yhat,variance", gaussian(1, 2, true)),
         ("y,q0.9,q0.1,q0.5", Form::Quantiles(vec![(0.1, 2), (0.5, 3), (0.9, 1)])),
         ("y,0.05,0.95", Form::Quantiles(vec![(0.05, 1), (0.95, 2)])),
+        ("realised,forecast,quantile_P10,quantile_P90", Form::Quantiles(vec![(0.1, 2), (0.9, 3)])),
         ("y,quantile_P10,quantile_P90,stdev", Form::Quantiles(vec![(0.1, 1), (0.9, 2)])),
         ("unique_id,ds,y,ETS-lo-90,ETS-hi-90", Form::Quantiles(vec![(0.05, 3), (0.95, 4)])),
         ("y,median,lo-80,hi-80", Form::Quantiles(vec![(0.1, 2), (0.5, 1), (0.9, 3)])),
@@ -55,6 +56,36 @@ fn outcome_series_and_time_are_found_beside_the_forecast() {
     let layout = recognise("f.csv", &names(hub), &Wishes::default()).unwrap();
     assert_eq!((layout.outcome, &layout.keys[..]), (None, &[0, 2, 3, 4][..]));
     assert_eq!((layout.time, layout.outcome_time), (Some(1), Some(5)));
+}
+
+#[test]
+fn outcomes_are_known_by_the_names_of_other_tools() {
+    for name in ["y", "actual", "oracle_value", "realised", "realized", "ground_truth", "Realised"] {
+        let layout = recognise("f.csv", &names(&format!("mean,std,{name}")), &Wishes::default()).unwrap();
+        assert_eq!(layout.outcome, Some(2), "{name}");
+    }
+}
+
+#[test]
+fn hints_speak_as_the_caller_does() {
+    let wishes = |outcome: Option<&str>| Wishes {
+        idiom: Idiom::Keywords,
+        outcome: outcome.map(str::to_owned),
+        ..Wishes::default()
+    };
+    assert_eq!(
+        refused("y,mean,std,A-lo-80,A-hi-80", &wishes(None)),
+        "f.csv: several columns may hold the forecast:\n  gaussian: mean, std\n  intervals: A-lo-80, A-hi-80\n\
+         hint: choose with mean=\"mean\", std=\"std\" or model=\"A\""
+    );
+    assert_eq!(
+        refused("y,mean,std", &wishes(Some("z"))),
+        "f.csv: there is no column \"z\", which outcome= names\nhint: the columns are y, mean, std"
+    );
+    let late = Wishes { outcome_time: Some("b".to_owned()), ..wishes(None) };
+    assert!(refused("y,mean,std,b", &late).ends_with("forecasts were made with time="));
+    let late = Wishes { idiom: Idiom::Flags, ..late };
+    assert!(refused("y,mean,std,b", &late).ends_with("forecasts were made with --time"));
 }
 
 #[test]

@@ -28,6 +28,27 @@ pub(crate) enum Error {
     Python(PyErr),
     /// In a batch, for the reason given, at this row.
     Row(usize, Box<Error>),
+    /// In a column of a frame, for the reason given.
+    Column(String, Box<Error>),
+    /// The columns of a frame do not say what is what.
+    Columns {
+        /// What is wrong.
+        problem: String,
+        /// What to do about it; empty if nothing can be said.
+        hint: String,
+    },
+    /// A row without a forecast.
+    NoForecast,
+    /// A cell that is no probability.
+    NotAProbability {
+        /// What it holds.
+        value: String,
+    },
+    /// A cell that is no time.
+    NotATime {
+        /// What it holds.
+        value: String,
+    },
     /// The method certifies nothing.
     NoCertificate(String),
     /// Rows that a fleet refused while it took the others.
@@ -40,6 +61,10 @@ impl Error {
     /// A `TypeError`.
     pub(crate) fn wrong_type(message: String) -> Self {
         Error::Python(PyTypeError::new_err(message))
+    }
+
+    pub(crate) fn in_column(self, name: &str) -> Self {
+        Error::Column(name.to_owned(), Box::new(self))
     }
 
     pub(crate) fn at_row(self, row: usize) -> Self {
@@ -67,6 +92,16 @@ impl From<truecast_bo::Error> for Error {
         match error {
             truecast_bo::Error::Core(error) => Error::Core(error),
             error => Error::Optimiser(error),
+        }
+    }
+}
+
+impl From<truecast_data::Error> for Error {
+    fn from(error: truecast_data::Error) -> Self {
+        match error {
+            truecast_data::Error::File { problem, hint, .. } => Error::Columns { problem, hint },
+            // Nothing is read from files here.
+            other => Error::Columns { problem: other.to_string(), hint: String::new() },
         }
     }
 }
@@ -128,14 +163,40 @@ fn raised(py: Python<'_>, error: Error) -> PyResult<PyErr> {
             build(py, "NoCertificateError", &message, &[("method", method.into_pyobject(py)?.into_any())])
         }
         Error::Row(row, error) => {
-            let inner = raised(py, *error)?;
-            let (kind, value) = (inner.get_type(py), inner.value(py));
-            let outer = kind.call1((format!("row {row}: {value}"),))?;
-            if let Ok(fields) = value.getattr("__dict__") {
-                outer.getattr("__dict__")?.call_method1("update", (fields,))?;
-            }
+            let outer = under(py, &format!("row {row}"), *error)?;
             outer.setattr("row", row)?;
             Ok(PyErr::from_value(outer))
+        }
+        Error::Column(name, error) => {
+            let outer = under(py, &format!("column {name}"), *error)?;
+            outer.setattr("column", name)?;
+            Ok(PyErr::from_value(outer))
+        }
+        Error::Columns { problem, hint } => {
+            let message = if hint.is_empty() { problem.clone() } else { format!("{problem}\nhint: {hint}") };
+            let fields = [
+                ("problem", problem.into_pyobject(py)?.into_any()),
+                ("hint", hint.into_pyobject(py)?.into_any()),
+            ];
+            build(py, "ColumnsError", &message, &fields)
+        }
+        Error::NoForecast => build(
+            py,
+            "NoForecastError",
+            "a forecast must be there: a row may lack an outcome, not a forecast",
+            &[],
+        ),
+        Error::NotAProbability { value } => {
+            let message = format!(
+                "a quantile's probability must be a number greater than 0 and less than 1, got {value:?}"
+            );
+            build(py, "NotAProbabilityError", &message, &[("value", value.into_pyobject(py)?.into_any())])
+        }
+        Error::NotATime { value } => {
+            let message = format!(
+                "must be a number or a time such as 2026-11-16 or 2026-11-16T12:00:00, got {value:?}"
+            );
+            build(py, "NotATimeError", &message, &[("value", value.into_pyobject(py)?.into_any())])
         }
         Error::RefusedRows(rows) => {
             let count = rows.len();
@@ -152,6 +213,17 @@ fn raised(py: Python<'_>, error: Error) -> PyResult<PyErr> {
 
 fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The exception for an error, with words before its message.
+fn under<'py>(py: Python<'py>, words: &str, error: Error) -> PyResult<Bound<'py, PyAny>> {
+    let inner = raised(py, error)?;
+    let (kind, value) = (inner.get_type(py), inner.value(py));
+    let outer = kind.call1((format!("{words}: {value}"),))?;
+    if let Ok(fields) = value.getattr("__dict__") {
+        outer.getattr("__dict__")?.call_method1("update", (fields,))?;
+    }
+    Ok(outer)
 }
 
 /// An instance of the class `name` of `truecast.errors`.

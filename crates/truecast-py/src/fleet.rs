@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard};
 
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyInt, PyString, PyType};
-use truecast_fleet::{Answer, Answers, Ask, Lateness, Rows as FleetRows, Task};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyString, PyType};
+use truecast_fleet::{Answer, Answers, Ask, Lateness, RowScores, Rows as FleetRows, Task};
 
 use crate::certificate;
 use crate::errors::{Error, Result};
@@ -16,6 +17,8 @@ use crate::numbers::{List, Numbers};
 use crate::recalibrator::Recalibrator;
 use crate::run::{self, Columns, Wanted};
 use crate::settings;
+use crate::summary;
+use crate::table::{Asked, Table};
 
 /// Many series with the same settings, each calibrated by itself, by key.
 ///
@@ -30,6 +33,8 @@ use crate::settings;
 ///     How many more rows of its series come before an outcome is known.
 /// timed : bool
 ///     Outcomes become known at times that rows say: `run` then takes `time` and `due`.
+/// paper : int, optional
+///     N of the paper's setting; see `Recalibrator.paper`.
 ///
 /// Examples
 /// --------
@@ -90,6 +95,22 @@ impl Fleet {
     }
 }
 
+impl Fleet {
+    /// Takes the rows of a frame, all or none but for those that only the fleet can refuse.
+    fn take(&self, py: Python<'_>, table: &Table, ask: &Ask) -> Result<Answers<Error>> {
+        let mut guard = self.lock(py)?;
+        let fleet = &mut *guard;
+        let timed = fleet.settings().lateness == Lateness::Times;
+        let rows = Asked { table, timed };
+        let mut answers = py.detach(|| {
+            table.check(timed && !ask.raw_only)?;
+            Ok::<_, Error>(fleet.run(&rows, ask))
+        })?;
+        let refused: Vec<_> = answers.refused.drain(..).map(|(at, error)| (rows.row(at), error)).collect();
+        if refused.is_empty() { Ok(answers) } else { Err(Error::RefusedRows(refused)) }
+    }
+}
+
 fn expect_length(what: &'static str, rows: usize, found: usize) -> Result<()> {
     if rows == found {
         Ok(())
@@ -102,7 +123,7 @@ fn expect_length(what: &'static str, rows: usize, found: usize) -> Result<()> {
 impl Fleet {
     #[new]
     #[pyo3(signature = (method = "ledger", *, trust = true, guard = true, half_life = None, seed = 0, memory = true,
-        prior = None, randomised = None, groups = 0, thresholds = None, delay = 0, timed = false))]
+        prior = None, randomised = None, groups = 0, thresholds = None, delay = 0, timed = false, paper = None))]
     #[allow(clippy::too_many_arguments)]
     #[allow(clippy::fn_params_excessive_bools)]
     fn new(
@@ -118,10 +139,12 @@ impl Fleet {
         thresholds: Option<Vec<f64>>,
         delay: u64,
         timed: bool,
+        paper: Option<usize>,
     ) -> Result<Self> {
         let mut settings = settings::settings(
             method, trust, guard, half_life, seed, memory, prior, randomised, groups, thresholds,
         )?;
+        settings.paper = paper;
         settings.lateness = match (timed, delay) {
             (true, _) => Lateness::Times,
             (false, 0) => Lateness::Next,
@@ -199,7 +222,7 @@ impl Fleet {
         expect_length("forecasts and groups", rows, batch.groups.as_ref().map_or(rows, Vec::len))?;
         expect_length("forecasts and times", rows, batch.time.as_ref().map_or(rows, Vec::len))?;
         expect_length("forecasts and due times", rows, batch.due.as_ref().map_or(rows, Vec::len))?;
-        let asked = Asked::new(&wanted);
+        let asked = Wishes::new(&wanted);
         let answers = {
             let mut guard = self.lock(py)?;
             let fleet = &mut *guard;
@@ -213,6 +236,48 @@ impl Fleet {
         let error = PyErr::from(Error::RefusedRows(refused));
         error.value(py).setattr("result", result)?;
         Err(error.into())
+    }
+
+    /// For `truecast.calibrate`: takes a frame's rows, and answers with the columns that take the forecast's place or with the
+    /// quantiles asked for, and with the scores of each row before and after. A frame that breaks a rule changes nothing.
+    #[pyo3(signature = (table, *, q = None, scores = false))]
+    #[allow(clippy::type_complexity)]
+    fn _take<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Table,
+        q: Option<Vec<f64>>,
+        scores: bool,
+    ) -> Result<(Vec<Bound<'py, PyArray1<f64>>>, Vec<Bound<'py, PyArray1<f64>>>)> {
+        let answer = q.map_or_else(|| table.answer(), Answer::Quantiles);
+        let ask = Ask { answer, row_scores: scores, scoreboards: false, fan: 0, raw_only: false };
+        let answers = self.take(py, table, &ask)?;
+        let columns = table.columns(&ask.answer, &answers.values);
+        let mut scored = Vec::new();
+        if scores {
+            let each: [fn(&RowScores) -> f64; 4] =
+                [|row| row.pit[0], |row| row.pit[1], |row| row.crps[0], |row| row.crps[1]];
+            for score in each {
+                let mut cells = vec![f64::NAN; table.rows()];
+                answers.scores.iter().for_each(|row| cells[row.row] = score(row));
+                scored.push(cells);
+            }
+        }
+        let arrays =
+            |columns: Vec<Vec<f64>>| columns.into_iter().map(|c| PyArray1::from_vec(py, c)).collect();
+        Ok((arrays(columns), arrays(scored)))
+    }
+
+    /// For `truecast.evaluate` and `truecast.compare`: takes a frame's rows and says how they were met.
+    #[pyo3(signature = (table, *, raw_only = false))]
+    fn _score<'py>(&self, py: Python<'py>, table: &Table, raw_only: bool) -> Result<Bound<'py, PyDict>> {
+        let ask = Ask { answer: Answer::Nothing, row_scores: false, scoreboards: true, fan: 0, raw_only };
+        self.take(py, table, &ask)?;
+        let (scoreboard, certificate) = {
+            let fleet = self.lock(py)?;
+            (fleet.scoreboard()?, fleet.certificate())
+        };
+        summary::dictionary(py, &scoreboard, certificate, raw_only)
     }
 
     /// The keys of all series, in the order of their first rows.
@@ -307,14 +372,14 @@ impl Fleet {
 }
 
 /// What the fleet is asked, and how to read its answers.
-struct Asked {
+struct Wishes {
     ask: Ask,
     /// How many intervals come first, each with its lower and its upper end.
     intervals: usize,
     moments: bool,
 }
 
-impl Asked {
+impl Wishes {
     fn new(wanted: &Wanted) -> Self {
         let (intervals, moments) = (&wanted.intervals.probits, wanted.mean || wanted.std);
         let ends = intervals.iter().flat_map(|&z| [z, -z]);
@@ -322,7 +387,7 @@ impl Asked {
         let answer = if moments { Answer::MomentsProbits(probits) } else { Answer::Probits(probits) };
         let row_scores = wanted.pit || wanted.crps;
         let ask = Ask { answer, row_scores, scoreboards: false, fan: 0, raw_only: false };
-        Asked { ask, intervals: intervals.len(), moments }
+        Wishes { ask, intervals: intervals.len(), moments }
     }
 
     fn columns(

@@ -12,6 +12,7 @@ use crate::errors::{Error, Result};
 use crate::held::{Base, Held};
 use crate::kinds;
 use crate::numbers::{List, Table};
+use crate::point::Point;
 
 /// The rows, each checked when the batch was made.
 #[derive(Debug, Clone)]
@@ -157,17 +158,29 @@ impl Forecasts {
         Ok(Forecasts { rows: Rows::Points(values.0) })
     }
 
-    /// Any distributions, one by one.
+    /// Any distributions, one by one; or points, for a `Fleet`.
     ///
     /// Parameters
     /// ----------
-    /// forecasts : iterable of distributions
+    /// forecasts : iterable of distributions, or of `Point`s
     #[staticmethod]
     fn of(forecasts: &Bound<'_, PyAny>) -> Result<Self> {
-        let mut rows = Vec::new();
+        let (mut rows, mut points) = (Vec::new(), Vec::new());
         for (row, forecast) in forecasts.try_iter()?.enumerate() {
-            let Like(base) = Like::extract(forecast?.as_borrowed()).map_err(|error| error.at_row(row))?;
-            rows.push(base);
+            let forecast = forecast?;
+            if let Ok(point) = forecast.cast::<Point>() {
+                points.push(point.get().value);
+            } else {
+                let Like(base) = Like::extract(forecast.as_borrowed()).map_err(|error| error.at_row(row))?;
+                rows.push(base);
+            }
+            if !points.is_empty() && !rows.is_empty() {
+                let mixed = "a batch is of points or of distributions, not of both";
+                return Err(Error::wrong_type(mixed.into()).at_row(row));
+            }
+        }
+        if !points.is_empty() {
+            return Ok(Forecasts { rows: Rows::Points(points) });
         }
         Ok(Forecasts { rows: Rows::Each(rows) })
     }

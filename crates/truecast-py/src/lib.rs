@@ -7,6 +7,7 @@
 //! | `recalibrator.rs`, `stream.rs`, `fleet.rs`, `point.rs` | what learns: one lock each, so that any thread may call |
 //! | `forecasts.rs`, `run.rs` | batches |
 //! | `space.rs`, `study.rs`, `trial.rs` | optimisation: what is searched, the study, and its log |
+//! | `recognise.rs`, `table.rs`, `summary.rs` | frames: which column holds what, their rows, their scores |
 //! | `scores.rs` | scores over arrays |
 //! | `settings.rs`, `certificate.rs`, `markup.rs` | keyword arguments, the dataclass, tables for notebooks |
 //! | `numbers.rs` | a float or an array of them |
@@ -29,12 +30,15 @@ mod markup;
 mod numbers;
 mod point;
 mod recalibrator;
+mod recognise;
 mod run;
 mod scores;
 mod settings;
 mod space;
 mod stream;
 mod study;
+mod summary;
+mod table;
 mod trial;
 
 /// The module `truecast._core`.
@@ -52,9 +56,11 @@ mod _core {
         Uniform,
     };
     #[pymodule_export]
-    use crate::point::PointScale;
+    use crate::point::{Point, PointScale};
     #[pymodule_export]
     use crate::recalibrator::Recalibrator;
+    #[pymodule_export]
+    use crate::recognise::{_recognise, _times, Layout};
     #[pymodule_export]
     use crate::scores::{crps_ensemble, crps_normal, crps_quantile, interval_score, pinball_loss};
     #[pymodule_export]
@@ -63,6 +69,8 @@ mod _core {
     use crate::stream::Stream;
     #[pymodule_export]
     use crate::study::Study;
+    #[pymodule_export]
+    use crate::table::Table;
 
     use pyo3::prelude::*;
 

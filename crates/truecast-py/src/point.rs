@@ -1,4 +1,4 @@
-//! The class `PointScale`: a point forecaster's scale, learned.
+//! The classes `Point` and `PointScale`: a forecast that is one number, and a point forecaster's scale, learned.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -10,6 +10,53 @@ use truecast::forecast;
 use crate::errors::{Error, Result};
 use crate::held::{Base, Held};
 use crate::kinds;
+
+/// A forecast that is one number, for a `Fleet`, which learns the scale of each series and keeps it in its state.
+///
+/// A `Recalibrator` has no scale of its own: give it the distributions of a `PointScale`.
+///
+/// Examples
+/// --------
+/// >>> import truecast as tc
+/// >>> run = tc.Fleet().run(["a"], [tc.Point(20.0)], coverage=0.8)
+/// >>> bool(run.lower[0] < 20.0 < run.upper[0])
+/// True
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[pyclass(frozen, eq, module = "truecast")]
+pub(crate) struct Point {
+    pub(crate) value: f64,
+}
+
+#[pymethods]
+impl Point {
+    #[new]
+    fn new(value: f64) -> Result<Self> {
+        if value.is_finite() {
+            Ok(Point { value })
+        } else {
+            Err(truecast::Error::NotFinite { what: "point forecast", value }.into())
+        }
+    }
+
+    /// The number.
+    #[getter]
+    fn value(&self) -> f64 {
+        self.value
+    }
+
+    fn __hash__(&self) -> u64 {
+        // Numbers that are equal have equal hashes: zero has two signs.
+        (self.value + 0.0).to_bits()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (f64,)) {
+        (PyType::new::<Point>(slf.py()), (slf.get().value,))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Point({:?})", self.value)
+    }
+}
 
 /// Makes distributions of point forecasts: the scale is learned from residuals.
 ///

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use truecast_data::Format;
-use truecast_data::recognise::{FormKind, Wishes};
+use truecast_data::recognise::{FormKind, Idiom, Wishes};
 
 use crate::config::Config;
 use crate::failure::{Failure, Result};
@@ -101,6 +101,7 @@ impl ColumnFlags {
             std: or(&self.std, &config.std),
             point: or(&self.point, &config.point),
             model: or(&self.model, &config.model),
+            idiom: Idiom::Flags,
         })
     }
 }

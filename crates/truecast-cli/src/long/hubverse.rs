@@ -3,9 +3,10 @@
 
 use truecast_data::RowError;
 use truecast_data::recognise::{Form, Layout};
+use truecast_fleet::{Part, Parts};
 
 use super::LongTable;
-use super::gathered::{Cell, Gathered, Gathering, Part};
+use super::gathered::{Cell, Gathered, Gathering};
 use crate::failure::{Failure, Result};
 use crate::outcome_file::OutcomeFile;
 
@@ -53,6 +54,7 @@ pub(super) fn gather(
                 };
                 Ok(Gathered {
                     key: joined(&layout.keys),
+                    parts: Parts::default(),
                     cells: Vec::new(),
                     outcome,
                     now: layout.time.map(|column| time(table, cell(column))).transpose()?,

@@ -8,9 +8,10 @@ use std::collections::HashMap;
 
 use truecast_data::RowError;
 use truecast_data::recognise::{Form, Layout};
+use truecast_fleet::{Part, Parts};
 
 use super::LongTable;
-use super::gathered::{Cell, Gathered, Gathering, Part};
+use super::gathered::{Cell, Gathered, Gathering};
 use crate::failure::{Failure, Result};
 use crate::outcome_file::OutcomeFile;
 
@@ -45,6 +46,7 @@ pub(super) fn gather(
                 let begin = || {
                     Ok(Gathered {
                         key: series.clone().into_bytes(),
+                        parts: Parts::default(),
                         cells: Vec::new(),
                         outcome: outcomes.as_ref().and_then(|actuals| actuals.get(&series, phase, day)),
                         now: Some(date as f64),

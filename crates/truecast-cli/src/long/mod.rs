@@ -78,7 +78,7 @@ pub(crate) fn calibrate(
     refusals: &mut Refusals,
 ) -> Result<Vec<Sheet>> {
     let mut probabilities: Vec<f64> =
-        table.forecasts.iter().flat_map(Gathered::wanted).filter(|p| !p.is_nan()).collect();
+        table.forecasts.iter().flat_map(|forecast| forecast.parts.wanted()).filter(|p| !p.is_nan()).collect();
     probabilities.sort_by(f64::total_cmp);
     probabilities.dedup();
     let answer = if ask.raw_only { Answer::Nothing } else { Answer::MeanQuantiles(probabilities.clone()) };
@@ -105,7 +105,7 @@ pub(crate) fn calibrate(
     }
     for (at, forecast) in table.forecasts.iter().enumerate() {
         let refused = refused.next_if_eq(&at).is_some();
-        for (&(_, _, cell), p) in forecast.cells.iter().zip(forecast.wanted()) {
+        for (&cell, p) in forecast.cells.iter().zip(forecast.parts.wanted()) {
             if refused {
                 dropped[cell.batch][cell.row] = true;
                 continue;
@@ -164,7 +164,7 @@ impl Rows for Window<'_> {
 
     fn task(&self, row: usize) -> Result<Task, DataError> {
         let gathered = self.forecast(row);
-        let forecast = gathered.forecast().map_err(|error| self.refuse(row, error.into()))?;
+        let forecast = gathered.parts.forecast().map_err(|error| self.refuse(row, error.into()))?;
         let Gathered { outcome, now, due, .. } = *gathered;
         Ok(Task { forecast, outcome, groups: Vec::new(), now, due })
     }

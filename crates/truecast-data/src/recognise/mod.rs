@@ -3,10 +3,12 @@
 //! Every form that fits the names is a candidate. One is taken, none is an error, and several are an error that lists them: a guess
 //! that is wrong would be worse than a question. A person's [`Wishes`] come first.
 
+mod idiom;
 mod layout;
 mod spelling;
 mod wishes;
 
+pub use idiom::Idiom;
 pub use layout::{Form, Layout};
 pub use wishes::{FormKind, Wishes};
 
@@ -24,13 +26,13 @@ use crate::error::{Error, Result};
 /// # Ok::<(), truecast_data::Error>(())
 /// ```
 pub fn recognise(file: &str, names: &[String], wishes: &Wishes) -> Result<Layout> {
-    let columns = Columns { file, names };
+    let columns = Columns { file, names, idiom: wishes.idiom };
     let form = choose_form(&columns, wishes)?;
     let taken = form.columns();
     let long = form.is_long();
     let mut outcome = match &wishes.outcome {
-        Some(name) => Some(columns.find(name, "--outcome")?),
-        None => columns.the_only("outcome", "--outcome", spelling::OUTCOME, |column| {
+        Some(name) => Some(columns.find(name, "outcome")?),
+        None => columns.the_only("outcome", "outcome", spelling::OUTCOME, |column| {
             // A hub's `target` says what is forecast, not what happened.
             taken.contains(&column) || (long && names[column].eq_ignore_ascii_case("target"))
         })?,
@@ -44,28 +46,31 @@ pub fn recognise(file: &str, names: &[String], wishes: &Wishes) -> Result<Layout
         outcome_time = columns.first(spelling::HUB_TARGET);
     }
     match &wishes.time {
-        Some(name) => time = Some(columns.find(name, "--time")?),
+        Some(name) => time = Some(columns.find(name, "time")?),
         None if !long => time = columns.first(spelling::TIME),
         None => {}
     }
     match &wishes.outcome_time {
-        Some(name) => outcome_time = Some(columns.find(name, "--outcome-time")?),
+        Some(name) => outcome_time = Some(columns.find(name, "outcome_time")?),
         None if !long => outcome_time = columns.first(spelling::OUTCOME_TIME),
         None => {}
     }
     if outcome_time.is_some() && time.is_none() {
-        let hint = "name the column of the times at which forecasts were made with --time";
+        let hint = format!(
+            "name the column of the times at which forecasts were made with {}",
+            wishes.idiom.name("time")
+        );
         return Err(Error::file(file, "an outcome's time means nothing without the forecasts' times", hint));
     }
     let keys = match (&wishes.keys, &form) {
-        (Some(keys), _) => keys.iter().map(|name| columns.find(name, "--key")).collect::<Result<_>>()?,
+        (Some(keys), _) => keys.iter().map(|name| columns.find(name, "key")).collect::<Result<_>>()?,
         (None, Form::Hubverse { output_type, output_type_id, value }) => {
             let rest = [Some(*output_type), Some(*output_type_id), Some(*value), outcome, time, outcome_time];
             (0..names.len()).filter(|column| !rest.contains(&Some(*column))).collect()
         }
         (None, Form::M5 { id, .. }) => vec![*id],
         (None, _) => {
-            let key = columns.the_only("series", "--key", spelling::KEY, |column| {
+            let key = columns.the_only("series", "key", spelling::KEY, |column| {
                 taken.contains(&column) || Some(column) == outcome || Some(column) == time
             })?;
             key.into_iter().collect()
@@ -78,13 +83,14 @@ pub fn recognise(file: &str, names: &[String], wishes: &Wishes) -> Result<Layout
 struct Columns<'a> {
     file: &'a str,
     names: &'a [String],
+    idiom: Idiom,
 }
 
 impl Columns<'_> {
     /// The column that a person named.
-    fn find(&self, name: &str, flag: &str) -> Result<usize> {
+    fn find(&self, name: &str, wish: &str) -> Result<usize> {
         self.names.iter().position(|known| known == name).ok_or_else(|| {
-            let problem = format!("there is no column {name:?}, which {flag} names");
+            let problem = format!("there is no column {name:?}, which {} names", self.idiom.name(wish));
             Error::file(self.file, problem, format!("the columns are {}", self.names.join(", ")))
         })
     }
@@ -103,7 +109,7 @@ impl Columns<'_> {
     fn the_only(
         &self,
         what: &str,
-        flag: &str,
+        wish: &str,
         spellings: &[&str],
         excluded: impl Fn(usize) -> bool,
     ) -> Result<Option<usize>> {
@@ -114,7 +120,11 @@ impl Columns<'_> {
             _ => {
                 let names: Vec<&str> = found.iter().map(|&column| self.names[column].as_str()).collect();
                 let problem = format!("several columns may hold the {what}: {}", names.join(", "));
-                Err(Error::file(self.file, problem, format!("choose one with {flag} {}", names[0])))
+                Err(Error::file(
+                    self.file,
+                    problem,
+                    format!("choose one with {}", self.idiom.say(wish, names[0])),
+                ))
             }
         }
     }
@@ -143,8 +153,14 @@ fn choose_form(columns: &Columns<'_>, wishes: &Wishes) -> Result<Form> {
             let wanted =
                 wishes.form.map_or("a forecast".to_owned(), |kind| format!("a forecast in the form {kind}"));
             let problem = format!("no columns are known to hold {wanted}: {}", listed());
-            let hint = "name them: --mean M --std S, --point P, --model NAME for NAME-lo-80 and NAME-hi-80; \
-                        quantiles are called q0.1 or quantile_P10, samples sample_1";
+            let say = |wish: &str, value: &str| columns.idiom.say(wish, value);
+            let hint = format!(
+                "name them: {}, {}, {} for NAME-lo-80 and NAME-hi-80; quantiles are called q0.1 or quantile_P10, \
+                 samples sample_1",
+                columns.idiom.both(&[("mean", "M"), ("std", "S")]),
+                say("point", "P"),
+                say("model", "NAME"),
+            );
             Err(Error::file(columns.file, problem, hint))
         }
         _ => {
@@ -165,11 +181,11 @@ fn candidates(columns: &Columns<'_>, wishes: &Wishes) -> Result<Vec<Candidate>> 
         (exact("output_type"), exact("output_type_id"), exact("value"))
     {
         let form = Form::Hubverse { output_type, output_type_id, value };
-        found.push(candidate(columns, FormKind::Hubverse, form, "--form hubverse"));
+        found.push(candidate(columns, FormKind::Hubverse, form, columns.idiom.say("form", "hubverse")));
     }
     if let (Some(id), Some(_)) = (exact("id"), exact("F1")) {
         let days = (1..).map_while(|day| exact(&format!("F{day}"))).collect();
-        found.push(candidate(columns, FormKind::M5, Form::M5 { id, days }, "--form m5"));
+        found.push(candidate(columns, FormKind::M5, Form::M5 { id, days }, columns.idiom.say("form", "m5")));
     }
     gaussians(columns, wishes, &mut found)?;
     let named = columns.names.iter().enumerate();
@@ -178,7 +194,7 @@ fn candidates(columns: &Columns<'_>, wishes: &Wishes) -> Result<Vec<Candidate>> 
     if wishes.may_mean(FormKind::Quantiles)
         && let Some(form) = quantile_form(columns, quantiles)?
     {
-        found.push(candidate(columns, FormKind::Quantiles, form, "--form quantiles"));
+        found.push(candidate(columns, FormKind::Quantiles, form, columns.idiom.say("form", "quantiles")));
     }
     if wishes.may_mean(FormKind::Intervals) {
         intervals(columns, wishes, &mut found)?;
@@ -188,37 +204,37 @@ fn candidates(columns: &Columns<'_>, wishes: &Wishes) -> Result<Vec<Candidate>> 
     if samples.len() >= 2 {
         samples.sort_unstable();
         let form = Form::Samples(samples.into_iter().map(|(_, column)| column).collect());
-        found.push(candidate(columns, FormKind::Samples, form, "--form samples"));
+        found.push(candidate(columns, FormKind::Samples, form, columns.idiom.say("form", "samples")));
     }
     let points = match &wishes.point {
-        Some(name) => vec![columns.find(name, "--point")?],
+        Some(name) => vec![columns.find(name, "point")?],
         None => columns.all(spelling::POINT),
     };
     for column in points {
-        let hint = format!("--point {}", columns.names[column]);
-        found.push(candidate(columns, FormKind::Point, Form::Point(column), &hint));
+        let hint = columns.idiom.say("point", &columns.names[column]);
+        found.push(candidate(columns, FormKind::Point, Form::Point(column), hint));
     }
     found.retain(|candidate| wishes.may_mean(candidate.kind));
     Ok(found)
 }
 
-fn candidate(columns: &Columns<'_>, kind: FormKind, form: Form, hint: &str) -> Candidate {
+fn candidate(columns: &Columns<'_>, kind: FormKind, form: Form, hint: String) -> Candidate {
     let names: Vec<&str> = form.columns().iter().map(|&column| columns.names[column].as_str()).collect();
     let shown = if names.len() > 6 {
         format!("{}, …, {}", names[..3].join(", "), names[names.len() - 1])
     } else {
         names.join(", ")
     };
-    Candidate { kind, words: format!("{kind}: {shown}"), form, hint: hint.to_owned() }
+    Candidate { kind, words: format!("{kind}: {shown}"), form, hint }
 }
 
 fn gaussians(columns: &Columns<'_>, wishes: &Wishes, found: &mut Vec<Candidate>) -> Result<()> {
     let means = match &wishes.mean {
-        Some(name) => vec![columns.find(name, "--mean")?],
+        Some(name) => vec![columns.find(name, "mean")?],
         None => columns.all(spelling::MEAN),
     };
     let spreads: Vec<(usize, bool)> = match &wishes.std {
-        Some(name) => vec![(columns.find(name, "--std")?, false)],
+        Some(name) => vec![(columns.find(name, "std")?, false)],
         None => {
             let stds = columns.all(spelling::STD).into_iter().map(|column| (column, false));
             stds.chain(columns.all(spelling::VARIANCE).into_iter().map(|column| (column, true))).collect()
@@ -226,9 +242,9 @@ fn gaussians(columns: &Columns<'_>, wishes: &Wishes, found: &mut Vec<Candidate>)
     };
     for &mean in &means {
         for &(spread, variance) in &spreads {
-            let hint = format!("--mean {} --std {}", columns.names[mean], columns.names[spread]);
+            let hint = columns.idiom.both(&[("mean", &columns.names[mean]), ("std", &columns.names[spread])]);
             let form = Form::Gaussian { mean, spread, variance };
-            found.push(candidate(columns, FormKind::Gaussian, form, &hint));
+            found.push(candidate(columns, FormKind::Gaussian, form, hint));
         }
     }
     Ok(())
@@ -246,8 +262,10 @@ fn intervals(columns: &Columns<'_>, wishes: &Wishes, found: &mut Vec<Candidate>)
     }
     if let Some(wanted) = &wishes.model {
         if !models.contains(&wanted.as_str()) {
-            let problem =
-                format!("there are no columns {wanted}-lo-… and {wanted}-hi-…, which --model names");
+            let problem = format!(
+                "there are no columns {wanted}-lo-… and {wanted}-hi-…, which {} names",
+                columns.idiom.name("model")
+            );
             return Err(Error::file(
                 columns.file,
                 problem,
@@ -269,9 +287,9 @@ fn intervals(columns: &Columns<'_>, wishes: &Wishes, found: &mut Vec<Candidate>)
             quantiles.push((0.5, column));
         }
         if let Some(form) = quantile_form(columns, quantiles)? {
-            let hint =
-                if model.is_empty() { "--form intervals".to_owned() } else { format!("--model {model}") };
-            found.push(candidate(columns, FormKind::Intervals, form, &hint));
+            let (wish, value) = if model.is_empty() { ("form", "intervals") } else { ("model", model) };
+            let hint = columns.idiom.say(wish, value);
+            found.push(candidate(columns, FormKind::Intervals, form, hint));
         }
     }
     Ok(())

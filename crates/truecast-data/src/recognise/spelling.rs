@@ -11,6 +11,9 @@ pub(super) const OUTCOME: &[&str] = &[
     "obs",
     "y_true",
     "truth",
+    "realised",
+    "realized",
+    "ground_truth",
     "target",
     "oracle_value",
 ];

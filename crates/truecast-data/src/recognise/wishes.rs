@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::idiom::Idiom;
+
 /// A form in which forecasts are written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormKind {
@@ -84,6 +86,8 @@ pub struct Wishes {
     pub point: Option<String>,
     /// The model whose intervals are meant.
     pub model: Option<String>,
+    /// How hints say what to wish for.
+    pub idiom: Idiom,
 }
 
 impl Wishes {

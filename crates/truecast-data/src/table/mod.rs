@@ -8,6 +8,7 @@ mod column;
 mod csv_reader;
 mod csv_writer;
 mod ndjson;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod text;
 
@@ -15,6 +16,7 @@ pub use column::{Column, NotANumber, TimeUnit};
 pub use csv_reader::CsvReader;
 pub use csv_writer::CsvWriter;
 pub use ndjson::{NdjsonReader, NdjsonWriter};
+#[cfg(feature = "parquet")]
 pub use parquet::{ParquetReader, ParquetWriter};
 pub use text::Text;
 
