@@ -5,7 +5,9 @@
 
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Guard};
 use truecast::subroutine::{Approachability, Subroutine};
-use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Parameters, Recalibrator, Stream};
+use truecast::{
+    Forecast, Gaussian, Groups, LedgerRecalibrator, Parameters, Recalibrator, Stream, normal, random,
+};
 use truecast_streams::adversary::{Adversary, Alternator, IntervalStepper, LevelFlipper, Repeater, WorstPit};
 
 const STEPS: usize = 3_000;
@@ -39,24 +41,27 @@ fn play(
     inside as f64 / steps as f64
 }
 
-/// Theorem 3 of docs/theory.md, pooled: (i) the outer balances, (ii) differences of neighbours, (iii) every balance.
-fn assert_guarded(at: &str, guard: &Guard) {
+/// Theorem 3 of docs/theory.md, pooled: (i) the outer balances, (ii) differences of neighbours, (iii) every balance; for scores
+/// within ±`largest`, and with one more for each of the outcomes that nothing before had prepared for.
+fn assert_guarded(at: &str, guard: &Guard, largest: f64, unprecedented: usize) {
     let (e, b): (&[f64], Vec<f64>) = (guard.balances(), guard.budgets().collect());
+    let more = unprecedented as f64;
     // x* solves x/(1 − x²) = (R + t_max)/s.
-    let reach = (LARGEST_SCORE + LARGEST_PROBIT) / STRENGTH;
+    let reach = (largest + LARGEST_PROBIT) / STRENGTH;
     let share = ((1.0 + 4.0 * reach * reach).sqrt() - 1.0) / (2.0 * reach);
     assert!(share < 0.999, "the cap must not be met: {share}");
     let last = e.len() - 1;
     let print = || format!("{at}\nbalances {e:?}\nbudgets {b:?}");
-    assert!(e[0] <= share * b[0] + 1.0 && e[last] >= -share * b[last] - 1.0, "(i) {}", print());
+    let outer = (share * b[0] + 1.0 + more, -share * b[last] - 1.0 - more);
+    assert!(e[0] <= outer.0 && e[last] >= outer.1, "(i) {}", print());
     for k in 1..e.len() {
         assert!(e[k] - e[k - 1] <= share * (b[k - 1] + b[k]) + 1.0, "(ii) at {k}: {}", print());
     }
     for k in 0..e.len() {
         let below: f64 = b[..k].iter().sum();
         let above: f64 = b[k + 1..].iter().sum();
-        let upper = b[k] + 2.0 * below + 0.5 * k as f64 + 1.0;
-        let lower = -(b[k] + 2.0 * above + 0.5 * (last - k) as f64 + 1.0);
+        let upper = b[k] + 2.0 * below + 0.5 * k as f64 + 1.0 + more;
+        let lower = -(b[k] + 2.0 * above + 0.5 * (last - k) as f64 + 1.0 + more);
         assert!((lower..=upper).contains(&e[k]), "(iii) at {k}, between {lower} and {upper}: {}", print());
     }
 }
@@ -68,7 +73,7 @@ fn assert_promises(name: &str, adversary: &mut dyn Adversary) -> f64 {
         let certificate = recalibrator.certificate();
         assert!(certificate.holds(), "{at}\n{certificate}\n{certificate:?}");
         assert!(score.abs() <= LARGEST_SCORE, "{at}");
-        assert_guarded(&at, recalibrator.guard().expect("the guard is on"));
+        assert_guarded(&at, recalibrator.guard().expect("the guard is on"), LARGEST_SCORE, 0);
     })
 }
 
@@ -111,6 +116,53 @@ fn alternator() {
 fn repeater() {
     for score in [0.0, 0.3, -4.0] {
         assert_promises(&format!("repeater at {score}"), &mut Repeater::new(score).unwrap());
+    }
+}
+
+/// Forecasts whose scale jumps over four orders of magnitude, and outcomes just outside their intervals, far off, or as announced. The
+/// guard's reach is counted in units of the outcome, and all bounds hold with one more for each unprecedented outcome: at most log₂ of
+/// the range of distances, and the first.
+#[test]
+fn scales_that_jump() {
+    const FARTHEST_SCORE: f64 = 70.0; // below 76.9, where the cap would be met
+    for seed in 0..4 {
+        let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
+        let (mut farthest, mut nearest, mut unprecedented) = (0.0_f64, f64::INFINITY, 0);
+        for t in 0..STEPS as u64 {
+            let draw = |lane: u32| random::uniform(seed, t, lane);
+            let scale = 10_f64.powf(4.0 * draw(0) - 2.0);
+            let forecast = Gaussian::new(0.0, scale).expect("a forecast");
+            let (ticket, calibrated) = stream.issue(forecast).expect("a forecast");
+            let (low, high) = calibrated.interval(0.8).expect("an interval");
+            let mut z = match (10.0 * draw(1)) as u32 {
+                0..5 => {
+                    if draw(2) < 0.5 {
+                        low / scale - 1e-3
+                    } else {
+                        high / scale + 1e-3
+                    }
+                }
+                5..7 => (2.0 * draw(2) - 1.0) * 60.0,
+                _ => normal::quantile(draw(2)),
+            };
+            while calibrated.map().ledger_probit(z).abs() > FARTHEST_SCORE {
+                z *= 0.5;
+            }
+            let distance = calibrated.map().ledger_probit(z).abs() * scale;
+            // A score that is at the reach but for rounding counts as beyond it.
+            unprecedented += usize::from(distance >= (1.0 - 1e-9) * (8.0 * scale).max(2.0 * farthest));
+            (farthest, nearest) = (farthest.max(distance), nearest.min(8.0 * scale));
+            stream.resolve(ticket, z * scale).expect("an outcome");
+            let guard = stream.recalibrator().guard().expect("the guard is on");
+            assert_guarded(
+                &format!("seed {seed}, after outcome {t} at {z}"),
+                guard,
+                FARTHEST_SCORE,
+                unprecedented,
+            );
+        }
+        let most = (farthest / nearest).log2() + 1.0;
+        assert!((1.0..=most).contains(&(unprecedented as f64)), "seed {seed}: {unprecedented} of {most}");
     }
 }
 
