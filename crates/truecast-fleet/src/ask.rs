@@ -106,16 +106,14 @@ impl Prepared {
             }
             Answer::MeanQuantiles(_) => {
                 out.push(calibrated.mean());
-                out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z)));
+                self.push_quantiles(calibrated, out);
             }
             Answer::MomentsProbits(_) => {
                 let moments = calibrated.moments();
                 out.extend([moments.mean, moments.std()]);
-                out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z)));
+                self.push_quantiles(calibrated, out);
             }
-            Answer::Quantiles(_) | Answer::Probits(_) => {
-                out.extend(self.probits.iter().map(|&z| calibrated.at_probit(z)));
-            }
+            Answer::Quantiles(_) | Answer::Probits(_) => self.push_quantiles(calibrated, out),
             Answer::Members(count) => {
                 let mut order: Vec<usize> = (0..*count).collect();
                 // Stable: members that tie keep their order.
@@ -127,6 +125,12 @@ impl Prepared {
                 }
             }
         }
+    }
+
+    fn push_quantiles(&self, calibrated: &dyn Forecast, out: &mut Vec<f64>) {
+        let start = out.len();
+        out.resize(start + self.probits.len(), f64::NAN);
+        calibrated.at_probits(&self.probits, &mut out[start..]);
     }
 }
 

@@ -10,9 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::moments::{self, Accumulator};
 use super::pieces::{Pieces, Through};
 use super::{Forecast, Knot, Moments, ProbitCurve, by_probit};
+use crate::error::{self, Result};
 use crate::normal;
 use crate::recalibrate::{Map, Walk};
 use crate::score::crps::{self, pieces::SquaredErrors};
+
+/// So many quantiles cost less one by one than with those of all levels.
+const FEW: usize = 6;
 
 /// A base forecast seen through a recalibrator's map.
 ///
@@ -136,7 +140,26 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
         ))
     }
 
+    fn interval(&self, coverage: f64) -> Result<(f64, f64)> {
+        error::inner_probability("coverage", coverage)?;
+        let z = normal::quantile(0.5 * (1.0 - coverage));
+        let [low, high] = self.map().invert_both([z, -z]);
+        Ok((self.base.at_probit(low), self.base.at_probit(high)))
+    }
+
     fn at_probits(&self, probits: &[f64], out: &mut [f64]) {
+        // A walk takes the normal quantiles of all levels.
+        if probits.len() <= FEW {
+            let (pairs, rest) = probits.as_chunks::<2>();
+            let (outs, last) = out[..probits.len()].as_chunks_mut::<2>();
+            for (out, &ends) in outs.iter_mut().zip(pairs) {
+                *out = self.map().invert_both(ends).map(|z| self.base.at_probit(z));
+            }
+            for (y, &t) in last.iter_mut().zip(rest) {
+                *y = self.at_probit(t);
+            }
+            return;
+        }
         let walk = Walk::new(self.map());
         for (y, &t) in out.iter_mut().zip(probits) {
             *y = self

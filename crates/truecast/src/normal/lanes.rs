@@ -9,8 +9,8 @@
 //!
 //! m is a ratio of polynomials of degree 10 and 11 in x, both with leading coefficient 1, because x m(x) → 1: interpolated at the Chebyshev
 //! points of (x − 3)/(x + 3) in 70 digits, so that it holds for every x ≥ 0 with a relative error of 8e-17. All coefficients are
-//! positive, and so no digits are lost. Quantiles are those of [`quantile`], bit for bit: the same operations in the same
-//! order. No operation is fused on any machine, so results do not depend on it.
+//! positive, and so no digits are lost. Quantiles are those of [`quantile`] and exponentials those of `libm::exp`, bit for bit: the same operations
+//! in the same order. No operation is fused on any machine, so results do not depend on it.
 
 use multiversion::multiversion;
 
@@ -125,6 +125,18 @@ pub(crate) fn quantiles(p: &[f64; ROOM], count: usize, out: &mut [f64; ROOM]) {
     }
 }
 
+/// Φ⁻¹ of four probabilities inside (0, 1).
+pub(crate) fn quantile_of_each(p: [f64; 4]) -> [f64; 4] {
+    let mut z = [0.0; 4];
+    near_quantiles(&p, &mut z);
+    for l in 0..4 {
+        if p[l].min(1.0 - p[l]) <= SMALL {
+            z[l] = quantile(p[l]);
+        }
+    }
+    z
+}
+
 /// Below this AS 241 takes other polynomials: √(−ln p) is 5 at 1.4e-11.
 const SMALL: f64 = 1.5e-11;
 
@@ -143,6 +155,38 @@ fn tail_quantiles(p: &[f64], out: &mut [f64]) {
     for i in 0..p.len() {
         out[i] = -ratio(&MIDDLE, (-ln(p[i])).sqrt() - 1.6);
     }
+}
+
+/// Both forms of AS 241 for probabilities that are not [`SMALL`]; the one that holds gives argument and coefficients.
+#[multiversion(targets("x86_64+avx2"))]
+fn near_quantiles(p: &[f64; 4], out: &mut [f64; 4]) {
+    let mut z = [0.0; 4];
+    for l in 0..4 {
+        let q = p[l] - 0.5;
+        let central = q.abs() <= 0.425;
+        let tail = if q < 0.0 { p[l] } else { 1.0 - p[l] };
+        let x = if central { 0.180625 - q * q } else { (-ln(tail)).sqrt() - 1.6 };
+        let (mut above, mut below) = (0.0, 0.0);
+        for k in (0..8).rev() {
+            let pick = |centre: f64, middle: f64| if central { centre } else { middle };
+            above = above * x + pick(CENTRE.numerator[k], MIDDLE.numerator[k]);
+            below = below * x + pick(CENTRE.denominator[k], MIDDLE.denominator[k]);
+        }
+        let ratio = above / below;
+        let outer = if q < 0.0 { -ratio } else { ratio };
+        z[l] = if central { q * ratio } else { outer };
+    }
+    *out = z;
+}
+
+/// exp of each of four numbers within ±700.
+#[multiversion(targets("x86_64+avx2"))]
+pub(crate) fn exp_of_each(x: &[f64; 4], out: &mut [f64; 4]) {
+    let mut y = [0.0; 4];
+    for l in 0..4 {
+        y[l] = exp(x[l]);
+    }
+    *out = y;
 }
 
 #[multiversion(targets("x86_64+avx2"))]
@@ -217,11 +261,32 @@ fn mills(x: f64) -> f64 {
     above / below
 }
 
-/// exp(−x²/2) for 0 ≤ x ≤ [`END`], with the rational form of `exp` in fdlibm and its constants.
+const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+/// 1.5 · 2⁵²: a small number added to it is rounded to a whole one, which stands in its last bits.
+const WHOLE: f64 = 6_755_399_441_055_744.0;
+
+/// exp x within ±700: the operations of `libm::exp`.
 #[inline(always)]
-fn exp_of_half_square(x: f64) -> f64 {
-    const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+fn exp(x: f64) -> f64 {
+    /// From here on, by the upper half of its bits, |x| is no longer small enough to be 1 + x, not within ±½ ln 2, and beyond ±1½ ln 2.
+    const FROM: [f64; 3] = [
+        f64::from_bits(0x3e30_0001 << 32),
+        f64::from_bits(0x3fd6_2e43 << 32),
+        f64::from_bits(0x3ff0_a2b2 << 32),
+    ];
+    let (size, half) = (x.abs(), if x < 0.0 { -0.5 } else { 0.5 });
+    let far = (std::f64::consts::LOG2_E * x + half).trunc();
+    let k = if size >= FROM[2] { far } else { 2.0 * half };
+    let k = if size >= FROM[1] { k } else { 0.0 };
+    let scale = f64::from_bits((k + WHOLE).to_bits().wrapping_add(1023) << 52);
+    let y = scale * exp_of_difference(x - k * LN_2_HIGH, k * LN_2_LOW);
+    if size >= FROM[0] { y } else { 1.0 + x }
+}
+
+/// exp(high − low) for a difference within ±0.35, in the rational form of fdlibm and with its constants.
+#[inline(always)]
+fn exp_of_difference(high: f64, low: f64) -> f64 {
     const P: [f64; 5] = [
         1.666_666_666_666_660_2e-1,
         -2.777_777_777_701_559_3e-3,
@@ -229,28 +294,27 @@ fn exp_of_half_square(x: f64) -> f64 {
         -1.653_390_220_546_525_2e-6,
         4.138_136_797_057_238e-8,
     ];
-    /// 1.5 · 2⁵²: a small number added to it is rounded to a whole one, which stands in its last bits.
-    const WHOLE: f64 = 6_755_399_441_055_744.0;
+    let r = high - low;
+    let t = r * r;
+    let c = r - t * (P[0] + t * (P[1] + t * (P[2] + t * (P[3] + t * P[4]))));
+    1.0 + (r * c / (2.0 - c) - low + high)
+}
+
+/// exp(−x²/2) for 0 ≤ x ≤ [`END`].
+#[inline(always)]
+fn exp_of_half_square(x: f64) -> f64 {
     // 26 bits of x, whose square is exact.
     let high = f64::from_bits(x.to_bits() & !0x07ff_ffff);
     let (square, rest) = (-0.5 * high * high, -0.5 * (x - high) * (x + high));
     let shifted = square * std::f64::consts::LOG2_E + WHOLE;
     let k = shifted - WHOLE;
     let scale = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
-    // exp(high − low) with high − low within ±0.35.
-    let high = square - k * LN_2_HIGH;
-    let low = k * LN_2_LOW - rest;
-    let r = high - low;
-    let t = r * r;
-    let c = r - t * (P[0] + t * (P[1] + t * (P[2] + t * (P[3] + t * P[4]))));
-    scale * (1.0 + (r * c / (2.0 - c) - low + high))
+    scale * exp_of_difference(square - k * LN_2_HIGH, k * LN_2_LOW - rest)
 }
 
 /// ln x of a normal number: the operations of `libm::log`.
 #[inline(always)]
 fn ln(x: f64) -> f64 {
-    const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     const L: [f64; 7] = [
         6.666_666_666_666_735e-1,
         3.999_999_999_940_942e-1,
@@ -264,9 +328,9 @@ fn ln(x: f64) -> f64 {
     const ROOT: u64 = 0x3fe6_a09e << 32;
     const ONE: u64 = 0x3ff0_0000 << 32;
     /// 2⁵²: a whole number below it stands in its last bits.
-    const WHOLE: f64 = 4_503_599_627_370_496.0;
+    const NATURAL: f64 = 4_503_599_627_370_496.0;
     let bits = x.to_bits().wrapping_add(ONE - ROOT);
-    let k = f64::from_bits((bits >> 52) | WHOLE.to_bits()) - WHOLE - 1023.0;
+    let k = f64::from_bits((bits >> 52) | NATURAL.to_bits()) - NATURAL - 1023.0;
     let f = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(ROOT)) - 1.0;
     let half_square = 0.5 * f * f;
     let s = f / (2.0 + f);
@@ -325,6 +389,38 @@ mod tests {
                 assert_eq!(out[i].to_bits(), quantile(p[i]).to_bits(), "Φ⁻¹({:e})", p[i]);
             }
         }
+    }
+
+    #[test]
+    fn quantiles_of_four_are_those_of_the_scalar_function_bit_for_bit() {
+        for block in 0..20_000_u64 {
+            let reach = [1.0, 2.0, 4.0, 8.0][(block % 4) as usize];
+            let draw = |l: usize| reach * (2.0 * random::uniform(3, block, l as u32) - 1.0);
+            let p = std::array::from_fn(|l| normal::cdf(draw(l)).clamp(1e-12, 1.0 - 1e-12));
+            assert_eq!(quantile_of_each(p).map(f64::to_bits), p.map(|p| quantile(p).to_bits()), "{p:?}");
+        }
+        // Where the forms change over.
+        let edges = [0.075, 0.925, SMALL, 1.0 - SMALL];
+        for p in [edges, edges.map(f64::next_up), edges.map(f64::next_down)] {
+            assert_eq!(quantile_of_each(p).map(f64::to_bits), p.map(|p| quantile(p).to_bits()), "{p:?}");
+        }
+    }
+
+    #[test]
+    fn exponentials_are_those_of_libm_bit_for_bit() {
+        let same = |x: [f64; 4]| {
+            let mut got = [0.0; 4];
+            exp_of_each(&x, &mut got);
+            assert_eq!(got.map(f64::to_bits), x.map(|x| libm::exp(x).to_bits()), "{x:?}");
+        };
+        for block in 0..50_000_u64 {
+            let reach = [1e-9, 1e-3, 0.5, 2.0, 20.0, 700.0][(block % 6) as usize];
+            same(std::array::from_fn(|l| reach * (2.0 * random::uniform(4, block, l as u32) - 1.0)));
+        }
+        same([0.0, -0.0, 1e-300, -1e-20]);
+        let (half, more) = (f64::from_bits(0x3fd6_2e43 << 32), f64::from_bits(0x3ff0_a2b2 << 32));
+        same([half, half.next_down(), -half, -half.next_down()]);
+        same([more, more.next_down(), -more, -more.next_down()]);
     }
 
     /// Φ(−x) in 17 digits, from a computation in 60.

@@ -27,17 +27,20 @@
 //!
 //! Cost: O(K), no allocation. See docs/theory.md, "The coverage guard".
 
-use multiversion::multiversion;
-
 use std::sync::{Arc, LazyLock};
+
+use multiversion::multiversion;
 
 use serde::{Deserialize, Serialize};
 
-use super::isotonic;
+use super::lanes::{LANES, count_at_most};
 use crate::error::SnapshotError;
 use crate::normal;
 
 const COUNT: usize = 27;
+/// Room for a multiple of four quantiles. The one beyond the last has an infinite probit and probability 1, so that it never crosses
+/// the others and its balance stays 0.
+const ROOM: usize = COUNT.next_multiple_of(LANES);
 /// The guarded quantiles up to the median; the others mirror them.
 const LOWER_HALF: [f64; 14] =
     [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5];
@@ -52,26 +55,30 @@ const FARTHER: f64 = 2.0;
 /// The quantiles that are guarded; the same for every guard.
 #[derive(Debug, PartialEq)]
 struct Grid {
-    probits: Vec<f64>,
-    probabilities: Vec<f64>,
+    probits: [f64; ROOM],
+    probabilities: [f64; ROOM],
     /// 2 √(q (1 − q)), so that the budget is this times √(n + 25), plus 1.
-    budgets: Vec<f64>,
+    budgets: [f64; ROOM],
 }
 
 static GRID: LazyLock<Arc<Grid>> = LazyLock::new(|| {
     let lower = LOWER_HALF.map(normal::quantile);
-    let upper = lower.iter().rev().skip(1).map(|t| -t);
-    let probits: Vec<f64> = lower.iter().copied().chain(upper).collect();
-    let budgets = probits.iter().map(|&t| 2.0 * (normal::cdf(t) * normal::sf(t)).sqrt()).collect();
-    let probabilities = probits.iter().map(|&t| normal::cdf(t)).collect();
-    Arc::new(Grid { probits, probabilities, budgets })
+    let mut probits = [f64::INFINITY; ROOM];
+    for (k, t) in lower.into_iter().enumerate() {
+        (probits[k], probits[COUNT - 1 - k]) = (t, -t);
+    }
+    Arc::new(Grid {
+        probits,
+        probabilities: probits.map(normal::cdf),
+        budgets: probits.map(|t| 2.0 * (normal::cdf(t) * normal::sf(t)).sqrt()),
+    })
 });
 
 /// The hit balances of the guarded quantiles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guard {
     grid: Arc<Grid>,
-    errors: Vec<f64>,
+    errors: [f64; ROOM],
     steps: u64,
     /// The largest |score| × scale so far: how far from their forecasts outcomes have been, in their units. Finite, ≥ 0.
     farthest: f64,
@@ -79,25 +86,25 @@ pub struct Guard {
 
 impl Default for Guard {
     fn default() -> Self {
-        Guard { grid: GRID.clone(), errors: vec![0.0; COUNT], steps: 0, farthest: 0.0 }
+        Guard { grid: GRID.clone(), errors: [0.0; ROOM], steps: 0, farthest: 0.0 }
     }
 }
 
 impl Guard {
     /// The probabilities q_k of the guarded quantiles.
     pub fn probabilities(&self) -> &[f64] {
-        &self.grid.probabilities
+        &self.grid.probabilities[..COUNT]
     }
 
     /// e_k: how often the outcome fell at or below quantile k, minus how often it should have.
     pub fn balances(&self) -> &[f64] {
-        &self.errors
+        &self.errors[..COUNT]
     }
 
     /// b_k: what the balances are kept within.
     pub fn budgets(&self) -> impl Iterator<Item = f64> + '_ {
         let root = self.root();
-        self.grid.budgets.iter().map(move |b| b * root + 1.0)
+        self.grid.budgets[..COUNT].iter().map(move |b| b * root + 1.0)
     }
 
     fn root(&self) -> f64 {
@@ -108,13 +115,12 @@ impl Guard {
     /// cap alone holds the knots.
     pub(crate) fn knots(&self, scale: Option<f64>, out: &mut Knots) {
         let root = self.root();
-        place_all(root, &self.errors, &self.grid.budgets, &self.grid.probits, &mut out.knots);
-        if !isotonic::is_non_decreasing(&out.knots) {
-            self.pool(root, &mut out.knots);
+        if place_all(root, &self.errors, &self.grid, &mut out.knots) > 0 {
+            self.pool(root, &mut out.knots[..COUNT]);
         }
         let reach = scale.map_or(f64::INFINITY, |scale| (FARTHER * self.farthest / scale).max(FREE_REACH));
         if out.knots[0] < -reach || out.knots[COUNT - 1] > reach {
-            out.knots.iter_mut().for_each(|knot| *knot = knot.clamp(-reach, reach));
+            out.knots[..COUNT].iter_mut().for_each(|knot| *knot = knot.clamp(-reach, reach));
         }
     }
 
@@ -156,10 +162,10 @@ impl Guard {
     }
 
     pub(crate) fn state(&self) -> GuardState {
-        GuardState { errors: self.errors.clone(), steps: self.steps, farthest: self.farthest }
+        GuardState { errors: self.balances().to_vec(), steps: self.steps, farthest: self.farthest }
     }
 
-    pub(crate) fn from_state(state: GuardState) -> Result<Self, SnapshotError> {
+    pub(crate) fn from_state(state: &GuardState) -> Result<Self, SnapshotError> {
         let limit = state.steps as f64 + 1.0;
         let balances = state.errors.len() == COUNT && state.errors.iter().all(|e| e.abs() <= limit);
         if !balances || !(0.0..f64::INFINITY).contains(&state.farthest) {
@@ -168,7 +174,9 @@ impl Guard {
                 rule: "27 balances within the number of steps, and a finite distance",
             });
         }
-        Ok(Guard { errors: state.errors, steps: state.steps, farthest: state.farthest, ..Guard::default() })
+        let mut guard = Guard { steps: state.steps, farthest: state.farthest, ..Guard::default() };
+        guard.errors[..COUNT].copy_from_slice(&state.errors);
+        Ok(guard)
     }
 }
 
@@ -212,22 +220,19 @@ fn place(error: f64, budget: f64, probit: f64) -> f64 {
     probit - STRENGTH * (e * budget) / (budget * budget - e * e)
 }
 
-/// [`place`] for every quantile.
+/// [`place`] for every quantile. Gives how many knots cross their neighbour: almost always none.
 #[multiversion(targets("x86_64+avx2"))]
-fn place_all(root: f64, errors: &[f64], budgets: &[f64], probits: &[f64], knots: &mut [f64]) {
-    let n = knots.len();
-    let (errors, budgets, probits) = (&errors[..n], &budgets[..n], &probits[..n]);
-    for k in 0..n {
-        knots[k] = place(errors[k], budgets[k] * root + 1.0, probits[k]);
+fn place_all(root: f64, errors: &[f64; ROOM], grid: &Grid, knots: &mut [f64; ROOM]) -> u64 {
+    for k in 0..ROOM {
+        knots[k] = place(errors[k], grid.budgets[k] * root + 1.0, grid.probits[k]);
     }
+    (1..ROOM).map(|k| u64::from(knots[k - 1] > knots[k])).sum()
 }
 
 /// e_k += 1{score ≤ knot_k} − q_k.
 #[multiversion(targets("x86_64+avx2"))]
-fn count_hits(score: f64, knots: &[f64], probabilities: &[f64], errors: &mut [f64]) {
-    let n = errors.len();
-    let (knots, probabilities) = (&knots[..n], &probabilities[..n]);
-    for k in 0..n {
+fn count_hits(score: f64, knots: &[f64; ROOM], probabilities: &[f64; ROOM], errors: &mut [f64; ROOM]) {
+    for k in 0..ROOM {
         errors[k] += if score <= knots[k] { 1.0 } else { 0.0 } - probabilities[k];
     }
 }
@@ -237,54 +242,55 @@ fn count_hits(score: f64, knots: &[f64], probabilities: &[f64], errors: &mut [f6
 #[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
 pub struct Knots {
     grid: Arc<Grid>,
-    knots: Vec<f64>,
+    knots: [f64; ROOM],
 }
 
 impl Default for Knots {
     fn default() -> Self {
-        Knots { grid: GRID.clone(), knots: GRID.probits.clone() }
+        Knots { grid: GRID.clone(), knots: GRID.probits }
     }
 }
 
 impl Knots {
     /// Ledger probit scores of the guarded quantiles.
     pub fn scores(&self) -> &[f64] {
-        &self.knots
+        &self.knots[..COUNT]
     }
 
     /// Probit scores t_k of the guarded quantiles themselves.
     pub fn probits(&self) -> &[f64] {
-        &self.grid.probits
+        &self.grid.probits[..COUNT]
     }
 
     /// The probabilities q_k = Φ(t_k) of the guarded quantiles.
     pub fn probabilities(&self) -> &[f64] {
-        &self.grid.probabilities
+        &self.grid.probabilities[..COUNT]
     }
 
     /// Moves the guarded quantiles to the given scores, which are sorted first and held within ±`reach`. None may be NaN.
     pub(crate) fn place_sorted(&mut self, scores: &[f64], reach: f64) {
-        for (knot, score) in self.knots.iter_mut().zip(scores) {
+        let knots = &mut self.knots[..COUNT];
+        for (knot, score) in knots.iter_mut().zip(scores) {
             *knot = score.clamp(-reach, reach);
         }
-        if !isotonic::is_non_decreasing(&self.knots) {
-            self.knots.sort_unstable_by(f64::total_cmp);
+        if !knots.is_sorted() {
+            knots.sort_unstable_by(f64::total_cmp);
         }
     }
 
     /// From the ledger forecast's probit score to G_t's, continuous from the right.
     pub fn apply(&self, score: f64) -> f64 {
-        self.through(self.knots.partition_point(|&knot| knot <= score), score)
+        self.through(count_at_most(self.scores(), score), score)
     }
 
     /// The limit of [`apply`](Knots::apply) from the left.
     pub fn apply_left(&self, score: f64) -> f64 {
-        self.through(self.knots.partition_point(|&knot| knot < score), score)
+        self.through(self.scores().partition_point(|&knot| knot < score), score)
     }
 
     /// `next` is the first knot that lies beyond `score`.
     fn through(&self, next: usize, score: f64) -> f64 {
-        let (x, t) = (&self.knots, &self.grid.probits);
+        let (x, t) = (self.scores(), self.probits());
         match next {
             0 => t[0] + (score - x[0]),
             i if i == x.len() => t[i - 1] + (score - x[i - 1]),
@@ -294,14 +300,14 @@ impl Knots {
 
     /// The ledger probit score at which G_t has the probit score `t`.
     pub fn invert(&self, t: f64) -> f64 {
-        let (x, grid) = (&self.knots, &self.grid.probits);
+        let (x, grid) = (self.scores(), self.probits());
         let last = x.len() - 1;
         if t <= grid[0] {
             x[0] + (t - grid[0])
         } else if t >= grid[last] {
             x[last] + (t - grid[last])
         } else {
-            let i = grid.partition_point(|&g| g < t);
+            let i = grid.iter().map(|&g| u64::from(g < t)).sum::<u64>() as usize;
             // From the nearer knot, so that one at the end of the line costs the other no digits; and rounding must not carry it past
             // the knot that the next piece starts from.
             let (rise, run) = (x[i] - x[i - 1], grid[i] - grid[i - 1]);
@@ -322,13 +328,15 @@ impl TryFrom<Vec<f64>> for Knots {
                 rule: "27 finite, non-decreasing scores",
             });
         }
-        Ok(Knots { knots, ..Knots::default() })
+        let mut scores = Knots::default();
+        scores.knots[..COUNT].copy_from_slice(&knots);
+        Ok(scores)
     }
 }
 
 impl From<Knots> for Vec<f64> {
     fn from(of: Knots) -> Self {
-        of.knots
+        of.scores().to_vec()
     }
 }
 
@@ -385,8 +393,8 @@ mod tests {
     fn a_distance_that_cannot_be_is_refused() {
         for farthest in [f64::NAN, f64::INFINITY, -1.0] {
             let state = GuardState { farthest, ..Guard::default().state() };
-            assert!(matches!(Guard::from_state(state), Err(SnapshotError::Invalid { field: "guard", .. })));
+            assert!(matches!(Guard::from_state(&state), Err(SnapshotError::Invalid { field: "guard", .. })));
         }
-        assert_eq!(Guard::from_state(missed(9, 3.0).0.state()).unwrap(), missed(9, 3.0).0);
+        assert_eq!(Guard::from_state(&missed(9, 3.0).0.state()).unwrap(), missed(9, 3.0).0);
     }
 }

@@ -1,14 +1,16 @@
-//! Straight passes over the levels.
+//! Four levels at a time.
 //!
-//! One step is a handful of passes over vectors with one entry per level. They are free functions over slices, and not inlined,
-//! because that is what lets the compiler turn them into vector instructions: separate `&mut` arguments are known not to
-//! overlap, fields of one struct are not. The vectors are padded to a multiple of [`LANES`] so that no pass ends in a scalar
-//! remainder. Every pass works level by level, or sums in a fixed order, so results are the same on every machine.
+//! One step is two passes over the levels (`passes/`), four of them at once, which the compiler turns into vector instructions.
+//! Vectors with one entry per level are padded to a multiple of [`LANES`], so that no pass ends in a scalar remainder. Every pass
+//! works level by level, or sums in a fixed order, so results are the same on every machine.
 
 use multiversion::multiversion;
 
 /// Vectors per level are padded to a multiple of this.
 pub(crate) const LANES: usize = 4;
+
+/// One number for each of four neighbouring levels.
+pub(crate) type Quad = [f64; LANES];
 
 /// The padded length for `count` levels.
 pub(crate) fn padded(count: usize) -> usize {
@@ -22,28 +24,39 @@ pub(crate) fn pad(values: &[f64], filler: f64) -> Vec<f64> {
     out
 }
 
-/// Σ a·b for padded vectors: down the lanes, then across them.
-#[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
-        for l in 0..LANES {
-            sums[l] += a[l] * b[l];
-        }
-    }
+/// A padded vector, four levels at a time.
+#[inline(always)]
+pub(crate) fn quads(values: &[f64]) -> &[Quad] {
+    values.as_chunks().0
+}
+
+/// The same, to be written to.
+#[inline(always)]
+pub(crate) fn quads_mut(values: &mut [f64]) -> &mut [Quad] {
+    values.as_chunks_mut().0
+}
+
+/// The sum of what was added up lane by lane.
+#[inline(always)]
+pub(crate) fn across(sums: Quad) -> f64 {
     (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
-/// Σ a, in the order of [`dot`].
+/// How many of a few sorted values are at most each of two numbers.
 #[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn sum(a: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    for a in a.chunks_exact(LANES) {
-        for l in 0..LANES {
-            sums[l] += a[l];
-        }
+pub(crate) fn count_at_most_each(sorted: &[f64], x: [f64; 2]) -> [usize; 2] {
+    let mut counts = [0_u64; 2];
+    for value in sorted {
+        counts[0] += u64::from(*value <= x[0]);
+        counts[1] += u64::from(*value <= x[1]);
     }
-    (sums[0] + sums[2]) + (sums[1] + sums[3])
+    counts.map(|count| count as usize)
+}
+
+/// How many of a few sorted values are at most `x`; 0 for NaN. Counting them all is faster than bisection, whose steps wait for each other.
+#[inline]
+pub(crate) fn count_at_most(sorted: &[f64], x: f64) -> usize {
+    sorted.iter().map(|value| u64::from(*value <= x)).sum::<u64>() as usize
 }
 
 #[cfg(test)]
@@ -53,8 +66,12 @@ mod tests {
     #[test]
     fn sums_ignore_zero_padding() {
         let values: Vec<f64> = (1..=25).map(f64::from).collect();
-        assert_eq!(sum(&pad(&values, 0.0)), 325.0);
-        assert_eq!(dot(&pad(&values, 0.0), &pad(&values, 7.0)), 5525.0);
         assert_eq!(padded(25), 28);
+        let values = pad(&values, 0.0);
+        let rows = quads(&values).iter();
+        assert_eq!(
+            across(rows.fold([0.0; LANES], |sums, row| std::array::from_fn(|l| sums[l] + row[l]))),
+            325.0
+        );
     }
 }

@@ -7,15 +7,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::guard::GuardState;
-use super::lanes::{dot, padded, sum};
-use super::ledgers::LedgersState;
+use super::lanes::padded;
+use super::ledgers::{LedgersState, Settlement, total as total_width};
+use super::passes::{self, Gains, Sums};
 use super::{
     Groups, Guard, LedgerKind, Ledgers, Map, Memories, Parameters, Plan, Recalibrator, Scores, Trust,
-    isotonic, trust,
+    isotonic,
 };
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::Forecast;
 use crate::monitor::Certificate;
+use crate::normal::lanes::exp_of_each;
 use crate::stream::Snapshot;
 
 /// The ledger recalibrator; [`Default`] is what to start with, [`Parameters`] what can be changed.
@@ -104,48 +106,33 @@ impl LedgerRecalibrator {
         }
     }
 
-    /// p: the ledgers' plays, rounded to the grid if they are randomised.
-    fn played<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
-        self.ledgers.play(plan);
-        if self.parameters.randomised {
-            self.ledgers.round(self.parameters.seed, plan);
-        }
-        plan
-    }
-
-    /// q: the plays mixed with running means.
-    fn remembered<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
-        if let Some(memories) = &self.memories {
-            memories.mix(&plan.plays, &mut plan.mixed);
-        }
-        plan
-    }
-
-    /// p̂: what is followed, mixed with the base's own probabilities.
-    fn trusted<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
+    /// p̂ = trust( memory( ledgers ) ): the ledgers' plays, rounded to the grid if they are randomised, mixed with running means and with the
+    /// base's own probabilities.
+    fn announce(&self, plan: &mut Plan) {
+        let (ledgers, memories) = (&self.ledgers, self.memories.as_ref());
         plan.trust = self.trust.map_or(1.0, |trust| trust.weight());
-        let base = self.parameters.levels.probabilities();
-        let Plan { plays, mixed, map, .. } = plan;
-        let followed = if mixed.is_empty() { &*plays } else { &*mixed };
-        trust::mix(plan.trust, followed, base, map.announced_mut());
-        plan
+        if !passes::announce(ledgers, memories, plan.trust, plan) {
+            passes::walk(ledgers, memories, plan.trust, plan);
+        }
+        if self.parameters.randomised {
+            ledgers.round(self.parameters.seed, plan);
+            passes::follow(ledgers, memories, plan.trust, plan);
+        }
     }
 
     /// p̂ without crossings.
-    fn projected<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
+    fn project(plan: &mut Plan) {
         let Plan { widths, map, .. } = plan;
         // Without widths every level counts the same.
         isotonic::project(map.announced_mut(), |j| widths.get(j).map_or(1.0, |w| *w));
-        plan
     }
 
     /// The guard's knots behind the map through p̂.
-    fn guarded<'p>(&self, plan: &'p mut Plan) -> &'p mut Plan {
-        let scale = self.scale(sum(&plan.widths), plan);
+    fn guard_with(&self, width: f64, plan: &mut Plan) {
+        let scale = self.scale(width, plan);
         if let (Some(guard), Some(knots)) = (&self.guard, plan.map.guard_mut()) {
             guard.knots(scale, knots);
         }
-        plan
     }
 
     /// The base forecast's scale in units of the outcome, a normal's standard deviation; `width` is the sum of its widths. `None`
@@ -155,31 +142,61 @@ impl LedgerRecalibrator {
         (!plan.widths.is_empty()).then(|| width / (z[z.len() - 1] - z[0]))
     }
 
-    /// Feeds the memories, trust and the mixed regrets with Σ_j w[(u−o)² − (q−o)²].
-    fn settle_mixture(&mut self, plan: &Plan, z: f64, width: f64) {
-        if self.trust.is_none() && self.memories.is_none() {
-            return;
+    /// Feeds the memories and ledgers with an outcome. Gives Σ_j w[(u−o)² − (q−o)²] and what else trust and the memories' weights are judged by, if there
+    /// are any.
+    fn book(&mut self, plan: &Plan, settlement: &Settlement) -> Option<Gains> {
+        let (mut sums, usual) = (Sums::default(), self.ledgers.are_usual());
+        let mixes = self.trust.is_some() || self.memories.is_some();
+        let learning = self.memories.as_mut().map(|memories| memories.learning(self.ledgers.rows.len()));
+        match learning {
+            Some(learning) if usual => {
+                let entries = self.ledgers.entries(plan, settlement);
+                passes::judge_and_book(entries, settlement, learning, plan, &mut sums);
+            }
+            learning => {
+                if mixes {
+                    passes::judge(&self.ledgers, settlement.z, learning, plan, &mut sums);
+                }
+                passes::book(self.ledgers.entries(plan, settlement), settlement, plan);
+            }
         }
-        let (count, decay) = (self.ledgers.levels().count(), self.ledgers.decay());
-        let (levels, base, gains) = self.ledgers.padded_levels();
-        // Below every level, but not below the padding.
-        let z = z.max(f64::MIN);
+        mixes.then(|| sums.gains())
+    }
+
+    /// Moves the weights of the memories and of trust, and books the mixed regrets.
+    fn reweigh(&mut self, plan: &Plan, z: f64, gains: &Gains) {
+        self.book_mixed_regrets(plan, z, gains);
+        // All exponentials of a step at once.
+        let mut exponents = [0.0; 4];
         if let Some(memories) = &mut self.memories {
-            memories.settle(z, levels, &plan.widths, width, &plan.plays);
-        }
-        trust::gains(z, levels, base, plan.followed_padded(), gains);
-        let (crps_gain, gain) = (dot(gains, &plan.widths), sum(gains));
-        let rows = self.parameters.ledgers.iter().zip(plan.weights.chunks_exact(gains.len()));
-        for (regret, (kind, weights)) in self.mixed_regrets.iter_mut().zip(rows) {
-            let ledger_gain = match kind {
-                LedgerKind::Crps => crps_gain,
-                LedgerKind::Uniform | LedgerKind::Group(_) => weights[0] * gain,
-                LedgerKind::Threshold(_) => dot(gains, weights),
-            };
-            *regret = *regret * decay - plan.trust * ledger_gain;
+            exponents[..3].copy_from_slice(&memories.exponents(gains.losses, gains.width));
         }
         if let Some(trust) = &mut self.trust {
-            trust.settle(crps_gain, width, gain / count as f64);
+            let count = self.parameters.levels.count();
+            exponents[3] = trust.exponent(gains.crps_gain, gains.width, gains.gain / count as f64);
+        }
+        let mut factors = [0.0; 4];
+        exp_of_each(&exponents, &mut factors);
+        if let Some(memories) = &mut self.memories {
+            memories.reweigh([factors[0], factors[1], factors[2]]);
+        }
+        if let Some(trust) = &mut self.trust {
+            trust.reweigh(factors[3]);
+        }
+    }
+
+    fn book_mixed_regrets(&mut self, plan: &Plan, z: f64, gains: &Gains) {
+        let (ledgers, decay) = (&self.ledgers, self.ledgers.decay());
+        let room = padded(ledgers.levels().count());
+        for (g, (regret, kind)) in self.mixed_regrets.iter_mut().zip(&self.parameters.ledgers).enumerate() {
+            let ledger_gain = match kind {
+                LedgerKind::Crps => gains.crps_gain,
+                LedgerKind::Uniform | LedgerKind::Group(_) => plan.weights[g * room] * gains.gain,
+                LedgerKind::Threshold(_) => {
+                    passes::weighted_gain(ledgers, plan, z, &plan.weights[g * room..][..room])
+                }
+            };
+            *regret = *regret * decay - plan.trust * ledger_gain;
         }
     }
 }
@@ -206,8 +223,10 @@ impl Recalibrator for LedgerRecalibrator {
             let count = self.parameters.levels.count();
             forecast.widths(&self.parameters.levels, &mut plan.widths[..count]);
         }
-        self.ledgers.weigh(forecast, groups, plan)?;
-        self.guarded(self.projected(self.trusted(self.remembered(self.played(plan)))));
+        let width = self.ledgers.weigh(forecast, groups, plan)?;
+        self.announce(plan);
+        Self::project(plan);
+        self.guard_with(width, plan);
         Ok(())
     }
 
@@ -218,13 +237,17 @@ impl Recalibrator for LedgerRecalibrator {
         }
         let score = plan.map.ledger_probit(z);
         let calibrated = plan.map.guarded(score);
-        let width = sum(&plan.widths);
+        let settlement = self.ledgers.open(plan, z, self.parameters.randomised);
+        let gains = self.book(plan, &settlement);
+        if let Some(gains) = &gains {
+            self.reweigh(plan, settlement.z, gains);
+        }
+        self.ledgers.close(settlement);
+        let width = gains.map_or_else(|| total_width(&plan.widths), |gains| gains.width);
         let scale = self.scale(width, plan);
         if let (Some(guard), Some(knots)) = (&mut self.guard, plan.map.guard()) {
             guard.settle(knots, score, scale);
         }
-        self.settle_mixture(plan, z, width);
-        self.ledgers.settle(plan, z, self.parameters.randomised);
         Ok(Scores { base: z, calibrated })
     }
 
@@ -274,7 +297,7 @@ impl TryFrom<State> for LedgerRecalibrator {
         }
         Ok(LedgerRecalibrator {
             ledgers: Ledgers::from_state(&parameters, ledgers)?,
-            guard: guard.map(Guard::from_state).transpose()?,
+            guard: guard.as_ref().map(Guard::from_state).transpose()?,
             memories,
             trust,
             mixed_regrets,

@@ -16,10 +16,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::guard::Knots;
+use super::lanes::{count_at_most, count_at_most_each, pad};
 use crate::error::SnapshotError;
 use crate::forecast::Knot;
 use crate::grid::Levels;
-use crate::normal;
+use crate::normal::{self, lanes::quantile_of_each};
 
 /// Probabilities nearer to 0 or 1 than this say nothing about how far a tail reaches.
 const SMALLEST: f64 = 1e-12;
@@ -44,6 +45,7 @@ pub enum MapShape {
 pub struct Map {
     levels: Arc<Levels>,
     shape: MapShape,
+    /// Padded, see `lanes.rs`.
     announced: Vec<f64>,
     guard: Option<Knots>,
 }
@@ -51,7 +53,7 @@ pub struct Map {
 impl Map {
     /// The map that changes nothing.
     pub(crate) fn identity(levels: Arc<Levels>, shape: MapShape, guarded: bool) -> Self {
-        let announced = levels.probabilities().to_vec();
+        let announced = pad(levels.probabilities(), 0.0);
         Map { levels, shape, announced, guard: guarded.then(Knots::default) }
     }
 
@@ -67,7 +69,7 @@ impl Map {
 
     /// p̂_j: the probabilities announced at the levels, non-decreasing.
     pub fn announced(&self) -> &[f64] {
-        &self.announced
+        &self.announced[..self.levels.count()]
     }
 
     /// The guard's knots, if there is a guard.
@@ -76,6 +78,11 @@ impl Map {
     }
 
     pub(crate) fn announced_mut(&mut self) -> &mut [f64] {
+        &mut self.announced[..self.levels.count()]
+    }
+
+    /// With room for a multiple of four levels.
+    pub(super) fn announced_padded_mut(&mut self) -> &mut [f64] {
         &mut self.announced
     }
 
@@ -113,7 +120,7 @@ impl Map {
     /// R_t alone: the ledger forecast's probit score.
     pub fn ledger_probit(&self, z: f64) -> f64 {
         let levels = self.levels.probits();
-        let next = levels.partition_point(|&level| level <= z);
+        let next = count_at_most(levels, z);
         match self.shape {
             MapShape::Step => self.step(next, |first| z >= first),
             MapShape::Probit => match next {
@@ -133,6 +140,27 @@ impl Map {
         self.invert_ledgers(score)
     }
 
+    /// [`invert`](Map::invert) for the two ends of an interval, which share their normal quantiles' cost; bit for bit.
+    pub(crate) fn invert_both(&self, ends: [f64; 2]) -> [f64; 2] {
+        if self.shape == MapShape::Step {
+            return ends.map(|t| self.invert(t));
+        }
+        let scores = ends.map(|t| self.guard.as_ref().map_or(t, |knots| knots.invert(t)));
+        let (levels, announced) = (self.levels.probits(), self.announced());
+        let last = announced.len() - 1;
+        let next = count_at_most_each(announced, scores.map(normal::rough_cdf)).map(|j| j.clamp(1, last));
+        let [low, high] = next.map(|j| [clip(announced[j - 1]), clip(announced[j])]);
+        let r = quantile_of_each([low[0], low[1], high[0], high[1]]);
+        let invert = |score: f64, j: usize, low: f64, high: f64| {
+            if low < score && score <= high {
+                between(score, (low, levels[j - 1]), (high, levels[j]))
+            } else {
+                self.invert_ledgers(score)
+            }
+        };
+        [invert(scores[0], next[0], r[0], r[1]), invert(scores[1], next[1], r[2], r[3])]
+    }
+
     fn invert_ledgers(&self, score: f64) -> f64 {
         self.invert_ledgers_by(score, |j| self.score(j))
     }
@@ -140,32 +168,45 @@ impl Map {
     /// The same with r_j from a table.
     fn invert_ledgers_by(&self, score: f64, at: impl Fn(usize) -> f64) -> f64 {
         let levels = self.levels.probits();
-        let p = normal::cdf(score);
-        // The clipping of r_j moves only levels that lie beyond SMALLEST, so compare clipped probabilities.
-        let next = self.announced.partition_point(|&announced| match self.shape {
-            MapShape::Probit => clip(announced) < p,
-            // Behind a guard the score may be finite where its probability is not told from 0.
-            MapShape::Step => announced < p || announced == 0.0,
-        });
         match self.shape {
             MapShape::Step if score == f64::NEG_INFINITY => f64::NEG_INFINITY,
-            MapShape::Step => match next {
-                0 => self.first_step(),
-                j => levels[j - 1],
-            },
-            MapShape::Probit => match next {
-                0 => levels[0] + (score - at(0)) / self.lower_slope(),
-                j if j == levels.len() => levels[j - 1] + (score - at(j - 1)) / self.upper_slope(),
-                j => {
-                    let (low, high) = (at(j - 1), at(j));
-                    // p̂_j ≥ p > p̂_{j−1}; where they differ by rounding alone, the upper level is the answer.
-                    let fraction =
-                        if high > low { ((score - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
-                    // Rounding must not carry it past the level that the next piece starts from.
-                    (levels[j - 1] + (levels[j] - levels[j - 1]) * fraction).min(levels[j])
+            MapShape::Step => {
+                let p = normal::cdf(score);
+                // Behind a guard the score may be finite where its probability is not told from 0.
+                let below = |&announced: &f64| announced < p || announced == 0.0;
+                match self.announced().partition_point(below) {
+                    0 => self.first_step(),
+                    j => levels[j - 1],
                 }
+            }
+            MapShape::Probit => match self.around(score, at) {
+                (0, _, high) => levels[0] + (score - high) / self.lower_slope(),
+                (j, low, _) if j == levels.len() => levels[j - 1] + (score - low) / self.upper_slope(),
+                (j, low, high) => between(score, (low, levels[j - 1]), (high, levels[j])),
             },
         }
+    }
+
+    /// The first level whose r_j is at least `score`, or their number; with r_{j−1} < score ≤ r_j, ∓∞ beyond the levels.
+    ///
+    /// Each r_j costs a normal quantile, so the search starts where a rough Φ(score) belongs among the announced probabilities: nearly always that
+    /// is the place.
+    #[inline]
+    fn around(&self, score: f64, at: impl Fn(usize) -> f64) -> (usize, f64, f64) {
+        let count = self.levels.count();
+        let below = |j: usize| if j == 0 { f64::NEG_INFINITY } else { at(j - 1) };
+        let above = |j: usize| if j == count { f64::INFINITY } else { at(j) };
+        let mut next = count_at_most(self.announced(), normal::rough_cdf(score));
+        let (mut low, mut high) = (below(next), above(next));
+        while low >= score && next > 0 {
+            next -= 1;
+            (low, high) = (below(next), low);
+        }
+        while high < score && next < count {
+            next += 1;
+            (low, high) = (high, above(next));
+        }
+        (next, low, high)
     }
 
     /// d(calibrated)/d(base) of the probit score at `z`, from the right; `None` where the map jumps or is a step.
@@ -196,7 +237,7 @@ impl Map {
             return None;
         }
         // R_t of a level is r_j, bit for bit; a quantile costs more than all the rest of a knot, so each is taken once.
-        let scores: Vec<f64> = (0..self.announced.len()).map(|j| self.score(j)).collect();
+        let scores: Vec<f64> = (0..self.levels.count()).map(|j| self.score(j)).collect();
         let both = |z: f64, score: f64| {
             let limits = match &self.guard {
                 None => [score, score],
@@ -226,19 +267,19 @@ impl Map {
     }
 
     fn upper_slope(&self) -> f64 {
-        let last = self.announced.len() - 1;
+        let last = self.levels.count() - 1;
         self.chord(last - self.outer_part(), last, |j| self.score(j))
     }
 
     /// The slopes of R_t beyond the outer levels, with r_j from a table.
     pub(super) fn outer_slopes(&self, at: impl Fn(usize) -> f64) -> (f64, f64) {
-        let (part, last) = (self.outer_part(), self.announced.len() - 1);
+        let (part, last) = (self.outer_part(), self.levels.count() - 1);
         (self.chord(part, 0, &at), self.chord(last - part, last, &at))
     }
 
     /// How many levels from the outer one the tail's slope is taken.
     fn outer_part(&self) -> usize {
-        ((self.announced.len() - 1) / OUTER_PART).max(1)
+        ((self.levels.count() - 1) / OUTER_PART).max(1)
     }
 
     /// The slope of the chord from level `inner` to level `outer`.
@@ -252,7 +293,7 @@ impl Map {
     fn step(&self, next: usize, reached: impl Fn(f64) -> bool) -> f64 {
         match next {
             0 if !reached(self.first_step()) => f64::NEG_INFINITY,
-            j if j == self.announced.len() => f64::INFINITY,
+            j if j == self.levels.count() => f64::INFINITY,
             j => normal::quantile(self.announced[j]),
         }
     }
@@ -266,6 +307,14 @@ impl Map {
     pub(crate) fn jumps(&self) -> impl Iterator<Item = f64> + '_ {
         std::iter::once(self.first_step()).chain(self.levels.probits().iter().copied())
     }
+}
+
+/// The base score between two levels, given as (r, z), at which R_t is `score`.
+#[inline]
+fn between(score: f64, low: (f64, f64), high: (f64, f64)) -> f64 {
+    let fraction = (score - low.0) / (high.0 - low.0);
+    // Rounding must not carry it past the level that the next piece starts from.
+    (low.1 + (high.1 - low.1) * fraction).min(high.1)
 }
 
 #[inline]
@@ -294,12 +343,17 @@ impl TryFrom<MapState> for Map {
                 rule: "one probability per level, non-decreasing",
             });
         }
-        Ok(Map { levels: Arc::new(levels), shape, announced, guard })
+        Ok(Map { levels: Arc::new(levels), shape, announced: pad(&announced, 0.0), guard })
     }
 }
 
 impl From<Map> for MapState {
     fn from(of: Map) -> Self {
-        MapState { levels: (*of.levels).clone(), shape: of.shape, announced: of.announced, guard: of.guard }
+        MapState {
+            announced: of.announced().to_vec(),
+            levels: (*of.levels).clone(),
+            shape: of.shape,
+            guard: of.guard,
+        }
     }
 }

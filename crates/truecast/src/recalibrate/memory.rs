@@ -14,10 +14,9 @@
 //! ledgers and the guard look after calibration. Guarantee: by convexity the mixture's regret is at most the α-weighted sum of
 //! its parts'; the regret of the mixture itself is booked exactly. Cost: O(M) per memory and one exponential each.
 
-use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{LANES, pad, padded};
+use super::lanes::{LANES, Quad, pad, padded, quads, quads_mut};
 use crate::error::SnapshotError;
 use crate::grid::Levels;
 
@@ -60,34 +59,51 @@ impl Memories {
         &self.weights
     }
 
-    /// Mixes the plays with the means.
-    pub(crate) fn mix(&self, plays: &[f64], mixed: &mut [f64]) {
-        let (long, rest) = self.means.split_at(plays.len());
-        let (middle, short) = rest.split_at(plays.len());
-        blend(&self.weights, plays, long, middle, short, mixed);
+    /// The means at the levels, four at a time, for `rows` rows of them.
+    #[inline(always)]
+    pub(crate) fn means(&self, rows: usize) -> Means<'_> {
+        let (long, rest) = quads(&self.means).split_at(rows);
+        let (middle, short) = rest.split_at(rows);
+        Means { weights: self.weights, long, middle, short: &short[..rows] }
     }
 
-    /// Learns from one outcome with base probit score `z`; `width` is the sum of the widths. The means are judged as they are now: for a late outcome they may know
-    /// more than when the forecast was issued, but never the outcome itself.
-    pub(crate) fn settle(&mut self, z: f64, levels: &[f64], widths: &[f64], width: f64, plays: &[f64]) {
-        self.largest = self.largest.max(width);
-        let mut losses = [0.0; EXPERTS];
-        losses[0] = loss(z, levels, widths, plays);
-        let memories = self.means.chunks_exact_mut(plays.len()).zip(&mut self.counts).zip(LONGEST);
-        for (((mean, count), longest), lost) in memories.zip(&mut losses[1..]) {
+    /// One more outcome is there: what its pass over the levels changes.
+    #[inline(always)]
+    pub(crate) fn learning(&mut self, rows: usize) -> Learning<'_> {
+        for (count, longest) in self.counts.iter_mut().zip(LONGEST) {
             *count = (*count + 1.0).min(longest);
-            *lost = learn(z, 1.0 / *count, levels, widths, mean);
         }
-        if self.largest > 0.0 {
-            // Relative to the ledgers', so that their weight needs no exponential. Losses lie within [0, 1], so nothing overflows.
-            let rate = RATE / self.largest;
-            for (weight, lost) in self.weights.iter_mut().zip(losses).skip(1) {
-                *weight *= libm::exp(rate * (losses[0] - lost));
-            }
-            let total: f64 = self.weights.iter().sum();
-            for weight in &mut self.weights {
-                *weight = (1.0 - SHARE) * (*weight / total) + SHARE / EXPERTS as f64;
-            }
+        let (long, rest) = quads_mut(&mut self.means).split_at_mut(rows);
+        let (middle, short) = rest.split_at_mut(rows);
+        Learning { gains: self.counts.map(|count| 1.0 / count), long, middle, short: &mut short[..rows] }
+    }
+
+    /// What the weight of each memory is multiplied by is the exponential of this, given what the ledgers and each memory have lost and the sum of
+    /// the widths. The means are judged as they are now: for a late outcome they may know more than when the forecast was issued, but never
+    /// the outcome itself.
+    pub(crate) fn exponents(&mut self, losses: [f64; EXPERTS], width: f64) -> [f64; EXPERTS - 1] {
+        self.largest = self.largest.max(width);
+        if self.largest == 0.0 {
+            return [0.0; EXPERTS - 1];
+        }
+        // Relative to the ledgers', so that their weight needs no exponential. Losses lie within [0, 1], so nothing overflows.
+        let rate = RATE / self.largest;
+        let [ledgers, long, middle, short] = losses;
+        [rate * (ledgers - long), rate * (ledgers - middle), rate * (ledgers - short)]
+    }
+
+    /// Multiplies the weights of the memories by the given factors.
+    pub(crate) fn reweigh(&mut self, factors: [f64; EXPERTS - 1]) {
+        if self.largest == 0.0 {
+            return;
+        }
+        let [_, memories @ ..] = &mut self.weights;
+        for (weight, factor) in memories.iter_mut().zip(factors) {
+            *weight *= factor;
+        }
+        let total: f64 = self.weights.iter().sum();
+        for weight in &mut self.weights {
+            *weight = (1.0 - SHARE) * (*weight / total) + SHARE / EXPERTS as f64;
         }
     }
 
@@ -114,51 +130,60 @@ impl Memories {
 /// The count at which a running mean forgets half of an outcome in so many further ones: 1/(1 − 2^(−1/half-life)).
 const LONGEST: [f64; EXPERTS - 1] = [f64::INFINITY, 216.90464121497445, 43.78277661837311];
 
-/// Σ width (e − o)².
-#[multiversion(targets("x86_64+avx2"))]
-fn loss(z: f64, levels: &[f64], widths: &[f64], expert: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let chunks = levels.chunks_exact(LANES).zip(widths.chunks_exact(LANES)).zip(expert.chunks_exact(LANES));
-    for ((level, width), e) in chunks {
-        for l in 0..LANES {
-            let error = if z <= level[l] { 1.0 } else { 0.0 } - e[l];
-            sums[l] += width[l] * (error * error);
-        }
-    }
-    (sums[0] + sums[2]) + (sums[1] + sums[3])
+/// The running means, to be mixed with the plays.
+#[derive(Debug)]
+pub(crate) struct Means<'a> {
+    weights: [f64; EXPERTS],
+    long: &'a [Quad],
+    middle: &'a [Quad],
+    short: &'a [Quad],
 }
 
-/// Σ width (mean − o)², and then mean ← mean + gain (o − mean).
-#[multiversion(targets("x86_64+avx2"))]
-fn learn(z: f64, gain: f64, levels: &[f64], widths: &[f64], mean: &mut [f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let chunks = levels.chunks_exact(LANES).zip(widths.chunks_exact(LANES)).zip(mean.chunks_exact_mut(LANES));
-    for ((level, width), mean) in chunks {
+impl Means<'_> {
+    /// The weighted sum of the plays and the means, at the levels of one row.
+    #[inline(always)]
+    pub(crate) fn blend(&self, row: usize, play: Quad) -> Quad {
+        let (weights, long, middle, short) =
+            (self.weights, self.long[row], self.middle[row], self.short[row]);
+        let mut blended = [0.0; LANES];
         for l in 0..LANES {
-            let error = if z <= level[l] { 1.0 } else { 0.0 } - mean[l];
-            sums[l] += width[l] * (error * error);
-            mean[l] += gain * error;
+            blended[l] = weights[0] * play[l]
+                + weights[1] * long[l]
+                + (weights[2] * middle[l] + weights[3] * short[l]);
         }
+        blended
     }
-    (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
-/// The weighted sum of the plays and three means.
-#[multiversion(targets("x86_64+avx2"))]
-fn blend(
-    weights: &[f64; EXPERTS],
-    plays: &[f64],
-    long: &[f64],
-    middle: &[f64],
-    short: &[f64],
-    out: &mut [f64],
-) {
-    let n = out.len();
-    let (plays, long, middle, short) = (&plays[..n], &long[..n], &middle[..n], &short[..n]);
-    for j in 0..n {
-        out[j] =
-            weights[0] * plays[j] + weights[1] * long[j] + (weights[2] * middle[j] + weights[3] * short[j]);
+/// The running means, to be brought nearer to an outcome.
+#[derive(Debug)]
+pub(crate) struct Learning<'a> {
+    gains: [f64; EXPERTS - 1],
+    long: &'a mut [Quad],
+    middle: &'a mut [Quad],
+    short: &'a mut [Quad],
+}
+
+impl Learning<'_> {
+    /// Adds width (mean − o)² to each memory's losses, and then mean ← mean + gain (o − mean), at the levels of one row.
+    #[inline(always)]
+    pub(crate) fn learn(&mut self, row: usize, happened: Quad, width: Quad, losses: &mut [Quad; 3]) {
+        let [long, middle, short] = self.gains;
+        approach(happened, width, long, &mut self.long[row], &mut losses[0]);
+        approach(happened, width, middle, &mut self.middle[row], &mut losses[1]);
+        approach(happened, width, short, &mut self.short[row], &mut losses[2]);
     }
+}
+
+#[inline(always)]
+fn approach(happened: Quad, width: Quad, gain: f64, mean: &mut Quad, lost: &mut Quad) {
+    let mut next = *mean;
+    for l in 0..LANES {
+        let error = happened[l] - next[l];
+        lost[l] += width[l] * (error * error);
+        next[l] += gain * error;
+    }
+    *mean = next;
 }
 
 #[cfg(test)]

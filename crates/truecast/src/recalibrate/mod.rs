@@ -17,7 +17,7 @@
 //! | `comparator/` | conformal methods for one quantile, at all guarded quantiles at once |
 //! | `parameters.rs`, `plan.rs` | what goes in, and what is announced at one step |
 //! | `walk.rs` | the map's knots in order, for whoever adds up over them |
-//! | `lanes.rs` | passes over the levels that vectorise |
+//! | `passes/`, `lanes.rs` | the passes over the levels, four at a time |
 
 mod any_recalibrator;
 pub mod comparator;
@@ -31,6 +31,7 @@ mod memory;
 mod method;
 mod paper;
 mod parameters;
+mod passes;
 mod plan;
 mod trust;
 mod walk;

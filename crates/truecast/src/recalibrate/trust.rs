@@ -12,7 +12,6 @@
 //! its wide steps. Guarantee: by convexity the mixture's regret against the base is at most the w-weighted sum of the
 //! plays' regrets, which is kept exactly. Cost: O(M) and one exponential. See docs/theory.md, "Trust".
 
-use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SnapshotError;
@@ -39,12 +38,17 @@ impl Trust {
         self.weight
     }
 
-    /// Learns from one outcome. `crps_gain` is Σ width [(u−o)² − (p−o)²], `total_width` is Σ width, `mean_gain` the
-    /// unweighted mean over the levels.
-    pub(crate) fn settle(&mut self, crps_gain: f64, total_width: f64, mean_gain: f64) {
+    /// What the odds are multiplied by is the exponential of this. `crps_gain` is Σ width [(u−o)² − (p−o)²], `total_width` is Σ width, `mean_gain`
+    /// the unweighted mean over the levels.
+    pub(crate) fn exponent(&mut self, crps_gain: f64, total_width: f64, mean_gain: f64) -> f64 {
         self.largest = self.largest.max(total_width);
         let relative = if self.largest > 0.0 { crps_gain / self.largest } else { 0.0 };
-        let odds = self.weight * libm::exp(RATE * (relative + mean_gain));
+        RATE * (relative + mean_gain)
+    }
+
+    /// Multiplies the odds by `factor`.
+    pub(crate) fn reweigh(&mut self, factor: f64) {
+        let odds = self.weight * factor;
         self.weight = (1.0 - SHARE) * odds / (odds + 1.0 - self.weight) + SHARE * 0.5;
     }
 
@@ -60,21 +64,14 @@ impl Trust {
     }
 }
 
-/// (u−o)² − (p−o)² at each level, without cancellation.
-#[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn gains(z: f64, levels: &[f64], base: &[f64], plays: &[f64], out: &mut [f64]) {
-    let n = levels.len();
-    let (base, plays, out) = (&base[..n], &plays[..n], &mut out[..n]);
-    for j in 0..n {
-        let twice_outcome = if z <= levels[j] { 2.0 } else { 0.0 };
-        out[j] = (base[j] - plays[j]) * (base[j] + plays[j] - twice_outcome);
-    }
+/// (u−o)² − (p−o)² at one level, without cancellation.
+#[inline(always)]
+pub(crate) fn gain(base: f64, play: f64, happened: f64) -> f64 {
+    (base - play) * (base + play - 2.0 * happened)
 }
 
-/// Mixes plays with base probabilities.
-#[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn mix(weight: f64, plays: &[f64], base: &[f64], out: &mut [f64]) {
-    for ((out, p), u) in out.iter_mut().zip(plays).zip(base) {
-        *out = weight * p + (1.0 - weight) * u;
-    }
+/// A play mixed with the base probability.
+#[inline(always)]
+pub(crate) fn mix(weight: f64, play: f64, base: f64) -> f64 {
+    weight * play + (1.0 - weight) * base
 }

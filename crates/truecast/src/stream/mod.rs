@@ -94,9 +94,10 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
     /// Brings the outcome of an earlier forecast. An outcome that is refused leaves the ticket pending.
     pub fn resolve(&mut self, ticket: Ticket, outcome: f64) -> Result<Scores> {
         error::finite("outcome", outcome)?;
-        let entry = self.pending.get(ticket).ok_or_else(|| self.missing(ticket))?;
+        let at = self.pending.find(ticket).ok_or_else(|| self.missing(ticket))?;
+        let entry = self.pending.at(at);
         let scores = self.recalibrator.resolve(&entry.plan, &entry.forecast, outcome)?;
-        self.expire(ticket)?;
+        self.pending.drop(at);
         Ok(scores)
     }
 
@@ -121,8 +122,8 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
 
     /// Forgets a forecast whose outcome will never come. It changes nothing else.
     pub fn expire(&mut self, ticket: Ticket) -> Result<()> {
-        let entry = self.pending.take(ticket).ok_or_else(|| self.missing(ticket))?;
-        self.pending.recycle(entry);
+        let at = self.pending.find(ticket).ok_or_else(|| self.missing(ticket))?;
+        self.pending.drop(at);
         Ok(())
     }
 

@@ -52,12 +52,21 @@ impl<F> Pending<F> {
     }
 
     pub(super) fn get(&self, ticket: Ticket) -> Option<&Entry<F>> {
-        Some(&self.queue[self.find(ticket)?].1)
+        Some(self.at(self.find(ticket)?))
     }
 
-    pub(super) fn take(&mut self, ticket: Ticket) -> Option<Box<Entry<F>>> {
-        let at = self.find(ticket)?;
-        self.queue.remove(at).map(|(_, entry)| entry)
+    /// The entry at a place that was [`find`](Pending::find)ed.
+    pub(super) fn at(&self, at: usize) -> &Entry<F> {
+        &self.queue[at].1
+    }
+
+    /// Takes the entry at such a place out, and keeps its room.
+    pub(super) fn drop(&mut self, at: usize) {
+        let last = at + 1 == self.queue.len();
+        let taken = if last { self.queue.pop_back() } else { self.queue.remove(at) };
+        if let Some((_, entry)) = taken {
+            self.recycle(entry);
+        }
     }
 
     pub(super) fn recycle(&mut self, entry: Box<Entry<F>>) {
@@ -74,7 +83,8 @@ impl<F> Pending<F> {
         self.queue.iter().map(|(ticket, entry)| (*ticket, &**entry))
     }
 
-    fn find(&self, ticket: Ticket) -> Option<usize> {
+    /// Where in the queue a ticket is.
+    pub(super) fn find(&self, ticket: Ticket) -> Option<usize> {
         // The one that was issued last is the one most often resolved.
         if self.queue.back().is_some_and(|(last, _)| *last == ticket) {
             return Some(self.queue.len() - 1);

@@ -136,7 +136,8 @@ impl Subroutine for Defensive {
         let v = self.plays.values();
         let balance = |i: usize| self.bets[i] + self.prior * (self.base - v[i]);
         let start = (self.last.cell as usize, self.last.fraction);
-        let (cell, fraction) = find_root(self.plays.intervals(), start, balance);
+        let (cell, fraction) =
+            find_root(self.plays.intervals(), start, (balance(start.0), balance(start.0 + 1)), balance);
         Play::new(&self.plays, cell, fraction)
     }
 

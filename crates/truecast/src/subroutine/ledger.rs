@@ -75,7 +75,8 @@ impl Subroutine for LedgerRule {
         // The common factor 1/(n + 1) does not move the root.
         let balance = |i: usize| self.balances[i] + self.prior * (self.base - v[i]);
         let start = (self.last.cell as usize, self.last.fraction);
-        let (cell, fraction) = find_root(self.plays.intervals(), start, balance);
+        let (cell, fraction) =
+            find_root(self.plays.intervals(), start, (balance(start.0), balance(start.0 + 1)), balance);
         Play::new(&self.plays, cell, fraction)
     }
 
@@ -110,7 +111,8 @@ impl Subroutine for LedgerRule {
     }
 }
 
-/// A root of the piecewise linear function with value `balance(i)` at play i, found by walking from `start`.
+/// A root of the piecewise linear function with value `balance(i)` at play i, found by walking from `start`, a cell and the fraction of the way
+/// through it; `ends` are the values at the ends of that cell.
 ///
 /// Where the balance is positive too little was announced: walk right; where it is negative, left. If an end is
 /// reached, the end is the answer: there the balance can only push outwards, which is the favourable sign.
@@ -118,10 +120,11 @@ impl Subroutine for LedgerRule {
 pub(crate) fn find_root(
     intervals: usize,
     start: (usize, f64),
+    ends: (f64, f64),
     balance: impl Fn(usize) -> f64,
 ) -> (usize, f64) {
     let (mut cell, fraction) = start;
-    let (mut low, mut high) = (balance(cell), balance(cell + 1));
+    let (mut low, mut high) = ends;
     let here = (1.0 - fraction) * low + fraction * high;
     if here == 0.0 {
         return (cell, fraction);

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Ledgers;
+use super::{Ledgers, Sums};
 use crate::error::SnapshotError;
 use crate::recalibrate::Parameters;
+use crate::recalibrate::lanes::LANES;
 
 /// The saved form of [`Ledgers`]; parameters are saved beside it. Nothing in it is padded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,14 +31,14 @@ struct BookState {
 impl Ledgers {
     pub(crate) fn state(&self) -> LedgersState {
         let count = self.levels.count();
-        let books = self.books.iter().map(|book| BookState {
+        let books = (0..self.books.len()).map(|g| BookState {
             balances: (0..count)
                 .flat_map(|j| (0..self.plays.values().len()).map(move |i| (j, i)))
-                .map(|(j, i)| self.balance(book, j, i))
+                .map(|(j, i)| self.balance(g, j, i))
                 .collect(),
-            squares: unpadded(&book.squares, count),
-            totals: unpadded(&book.totals, count),
-            shifts: unpadded(&book.shifts, count),
+            squares: (0..self.sums_of(g)).map(|j| self.sums(g, j).square).collect(),
+            totals: (0..self.sums_of(g)).map(|j| self.sums(g, j).total).collect(),
+            shifts: (0..count).map(|j| self.shift(g, j)).collect(),
         });
         LedgersState {
             inflation: self.inflation,
@@ -55,14 +56,21 @@ impl Ledgers {
         let mut ledgers = Ledgers::new(parameters);
         state.validate(&ledgers)?;
         let (count, width) = (ledgers.levels.count(), ledgers.plays.values().len());
-        for (book, saved) in ledgers.books.iter_mut().zip(state.books) {
+        let books = ledgers.books.len();
+        for (g, saved) in state.books.into_iter().enumerate() {
+            let book = &mut ledgers.books[g];
             for j in 0..count {
-                let at = j * width + state.cells[j] as usize;
-                (book.low[j], book.high[j]) = (saved.balances[at], saved.balances[at + 1]);
+                let account = &mut ledgers.accounts[j / LANES * books + g];
+                let (at, lane) = (j * width + state.cells[j] as usize, j % LANES);
+                (account.low[lane], account.high[lane]) = (saved.balances[at], saved.balances[at + 1]);
+                account.shift[lane] = saved.shifts[j];
+                if book.flat.is_none() {
+                    (account.square[lane], account.total[lane]) = (saved.squares[j], saved.totals[j]);
+                }
             }
-            book.squares[..saved.squares.len()].copy_from_slice(&saved.squares);
-            book.totals[..saved.totals.len()].copy_from_slice(&saved.totals);
-            book.shifts[..count].copy_from_slice(&saved.shifts);
+            if let Some(sums) = &mut book.flat {
+                *sums = Sums { square: saved.squares[0], total: saved.totals[0] };
+            }
             book.table = saved.balances;
         }
         ledgers.inflation = state.inflation;
@@ -75,11 +83,11 @@ impl Ledgers {
         ledgers.find_cell_ends();
         Ok(ledgers)
     }
-}
 
-/// A flat ledger's single entry, or one entry per level.
-fn unpadded(sums: &[f64], count: usize) -> Vec<f64> {
-    sums[..count.min(sums.len())].to_vec()
+    /// How many A and W a ledger saves: a flat one has one of each for all levels.
+    fn sums_of(&self, ledger: usize) -> usize {
+        if self.books[ledger].flat.is_some() { 1 } else { self.levels.count() }
+    }
 }
 
 impl LedgersState {
@@ -89,8 +97,8 @@ impl LedgersState {
             && self.fractions.len() == levels
             && self.bounds.len() == levels
             && self.books.len() == empty.books.len()
-            && self.books.iter().zip(&empty.books).all(|(book, empty_book)| {
-                let sums = unpadded(&empty_book.squares, levels).len();
+            && self.books.iter().enumerate().all(|(g, book)| {
+                let sums = empty.sums_of(g);
                 book.balances.len() == levels * empty.plays.values().len()
                     && (book.squares.len(), book.totals.len(), book.shifts.len()) == (sums, sums, levels)
             });

@@ -1,0 +1,200 @@
+//! The pass that announces: a play at every level, mixed with the memories and the base.
+
+use multiversion::multiversion;
+
+use crate::recalibrate::lanes::{LANES, Quad, across, quads, quads_mut};
+use crate::recalibrate::ledgers::{Account, Ledgers, Row, ratio, root};
+use crate::recalibrate::memory::{Means, Memories};
+use crate::recalibrate::plan::Plan;
+use crate::recalibrate::trust;
+
+/// Plays at every level, and mixes in the memories and the base. False if a root is not in the cell of its level's last play, and [`walk`] must find
+/// it.
+#[multiversion(targets("x86_64+avx2"))]
+pub(in crate::recalibrate) fn announce(
+    ledgers: &Ledgers,
+    memories: Option<&Memories>,
+    trust: f64,
+    plan: &mut Plan,
+) -> bool {
+    if ledgers.are_usual() {
+        announce_by::<true>(ledgers, memories, trust, plan)
+    } else {
+        announce_by::<false>(ledgers, memories, trust, plan)
+    }
+}
+
+/// `USUAL` is known to the compiler, so that it need not ask each ledger at each row what kind it is.
+#[inline(always)]
+fn announce_by<const USUAL: bool>(
+    ledgers: &Ledgers,
+    memories: Option<&Memories>,
+    trust: f64,
+    plan: &mut Plan,
+) -> bool {
+    let Ledgers { rows, books, accounts, inflation, .. } = ledgers;
+    let (blocks, inflation, pull) = (rows.len(), *inflation, ledgers.pull());
+    let last = &quads(&ledgers.fractions)[..blocks];
+    let means = memories.map(|memories| memories.means(blocks));
+    let Plan { plays, cells, fractions, weights, ratios, mixed, map, .. } = plan;
+    cells.copy_from_slice(&ledgers.cells);
+    let (weights, ratios) = (quads(weights), quads_mut(ratios));
+    for (g, book) in books.iter().enumerate() {
+        if let Some(sums) = book.flat {
+            ratios[g * blocks][0] = ratio(weights[g * blocks][0] * inflation, sums.square);
+        }
+    }
+    let (plays, fractions) = (&mut quads_mut(plays)[..blocks], &mut quads_mut(fractions)[..blocks]);
+    let (mixed, announced) = (quads_mut(mixed), &mut quads_mut(map.announced_padded_mut())[..blocks]);
+    let mut missing = [0; LANES];
+    let mut rest = &accounts[..];
+    for (b, row) in rows.iter().enumerate() {
+        let (accounts, after) = rest.split_at(books.len());
+        rest = after;
+        let mut owed = Owed::to_prior(pull, row);
+        if USUAL {
+            owed.add(ratios[0][0], &accounts[0]);
+            ratios[blocks + b] = owed.add_weighted(weights[blocks + b], inflation, &accounts[1]);
+        } else {
+            for (g, (book, account)) in books.iter().zip(accounts).enumerate() {
+                if book.flat.is_none() {
+                    let at = g * blocks + b;
+                    ratios[at] = owed.add_weighted(weights[at], inflation, account);
+                } else if ratios[g * blocks][0] > 0.0 {
+                    // Most groups have no part in most steps.
+                    owed.add(ratios[g * blocks][0], account);
+                }
+            }
+        }
+        let (mut play, mut fraction) = ([0.0; LANES], [0.0; LANES]);
+        for l in 0..LANES {
+            let root = root(owed.low[l], owed.high[l], row.v_low[l], row.v_high[l], last[b][l]);
+            (play[l], fraction[l]) = (root.play, root.fraction);
+            missing[l] |= u64::from(!root.found);
+        }
+        (plays[b], fractions[b]) = (play, fraction);
+        announced[b] = followed(b, play, &means, mixed, trust, row.base);
+    }
+    missing == [0; LANES]
+}
+
+/// Walks to the roots that [`announce`] did not find, and follows them.
+pub(in crate::recalibrate) fn walk(
+    ledgers: &Ledgers,
+    memories: Option<&Memories>,
+    trust: f64,
+    plan: &mut Plan,
+) {
+    let rows = &ledgers.rows;
+    let means = memories.map(|memories| memories.means(rows.len()));
+    let Plan { plays, cells, fractions, ratios, mixed, map, .. } = plan;
+    let (plays, fractions, ratios) = (quads_mut(plays), quads_mut(fractions), quads(ratios));
+    let (mixed, announced) = (quads_mut(mixed), quads_mut(map.announced_padded_mut()));
+    for (b, row) in rows.iter().enumerate() {
+        // NaN where any of them is.
+        if !across(fractions[b]).is_nan() {
+            continue;
+        }
+        let mut owed = Owed::to_prior(ledgers.pull(), row);
+        for (g, book) in ledgers.books.iter().enumerate() {
+            let ratio = if book.flat.is_some() {
+                [ratios[g * rows.len()][0]; LANES]
+            } else {
+                ratios[g * rows.len() + b]
+            };
+            let account = &ledgers.accounts[b * ledgers.books.len() + g];
+            for l in 0..LANES {
+                owed.low[l] += ratio[l] * account.low[l];
+                owed.high[l] += ratio[l] * account.high[l];
+            }
+        }
+        for lane in 0..LANES {
+            if !fractions[b][lane].is_nan() {
+                continue;
+            }
+            let play = ledgers.walk(b * LANES + lane, (owed.low[lane], owed.high[lane]), ratios);
+            cells[b * LANES + lane] = play.cell;
+            (plays[b][lane], fractions[b][lane]) = (play.probability, play.fraction);
+        }
+        announced[b] = followed(b, plays[b], &means, mixed, trust, row.base);
+    }
+}
+
+/// S at the two ends of the cells of one row.
+struct Owed {
+    low: Quad,
+    high: Quad,
+}
+
+impl Owed {
+    #[inline(always)]
+    fn to_prior(pull: f64, row: &Row) -> Self {
+        let (mut low, mut high) = ([0.0; LANES], [0.0; LANES]);
+        for l in 0..LANES {
+            low[l] = pull * (row.base[l] - row.v_low[l]);
+            high[l] = pull * (row.base[l] - row.v_high[l]);
+        }
+        Owed { low, high }
+    }
+
+    /// Adds (w/A)·L of a ledger with the same w/A at every level.
+    #[inline(always)]
+    fn add(&mut self, ratio: f64, account: &Account) {
+        for l in 0..LANES {
+            self.low[l] += ratio * account.low[l];
+            self.high[l] += ratio * account.high[l];
+        }
+    }
+
+    /// The same for one whose weights differ from level to level; gives its w/A.
+    #[inline(always)]
+    fn add_weighted(&mut self, weight: Quad, inflation: f64, account: &Account) -> Quad {
+        let mut ratios = [0.0; LANES];
+        for l in 0..LANES {
+            ratios[l] = ratio(weight[l] * inflation, account.square[l]);
+            self.low[l] += ratios[l] * account.low[l];
+            self.high[l] += ratios[l] * account.high[l];
+        }
+        ratios
+    }
+}
+
+/// Mixes the memories and the base into plays that were changed after [`announce`].
+#[multiversion(targets("x86_64+avx2"))]
+pub(in crate::recalibrate) fn follow(
+    ledgers: &Ledgers,
+    memories: Option<&Memories>,
+    trust: f64,
+    plan: &mut Plan,
+) {
+    let rows = &ledgers.rows;
+    let means = memories.map(|memories| memories.means(rows.len()));
+    let Plan { plays, mixed, map, .. } = plan;
+    let (plays, mixed) = (&quads(plays)[..rows.len()], quads_mut(mixed));
+    let announced = &mut quads_mut(map.announced_padded_mut())[..rows.len()];
+    for (b, row) in rows.iter().enumerate() {
+        announced[b] = followed(b, plays[b], &means, mixed, trust, row.base);
+    }
+}
+
+/// p̂ of one row: trust( memory( play ) ).
+#[inline(always)]
+fn followed(
+    b: usize,
+    play: Quad,
+    means: &Option<Means<'_>>,
+    mixed: &mut [Quad],
+    trust: f64,
+    base: Quad,
+) -> Quad {
+    let mut follow = play;
+    if let Some(means) = means {
+        follow = means.blend(b, play);
+        mixed[b] = follow;
+    }
+    let mut announced = [0.0; LANES];
+    for l in 0..LANES {
+        announced[l] = trust::mix(trust, follow[l], base[l]);
+    }
+    announced
+}
