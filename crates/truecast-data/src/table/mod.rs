@@ -7,6 +7,7 @@ pub mod calendar;
 mod column;
 mod csv_reader;
 mod csv_writer;
+mod decimal;
 mod grid;
 mod ndjson;
 #[cfg(feature = "parquet")]
