@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use truecast_data::open;
 use truecast_streams::Scenario;
 
 /// Series in the file, whose rows take turns.
@@ -78,17 +77,16 @@ fn write(path: &Path, rows: usize) {
     output.flush().unwrap();
 }
 
+/// By the `csv` crate, as a program of a few lines does it.
 fn read(path: &Path, rows: usize) -> Duration {
     let start = Instant::now();
-    let mut table = open(path, None, None).unwrap();
-    let (mut seen, mut sum) = (0, 0.0);
-    while let Some(batch) = table.reader.read(1 << 14).unwrap() {
-        for row in 0..batch.rows() {
-            for column in 2..5 {
-                sum += batch.columns[column].number(row).unwrap().unwrap();
-            }
+    let mut table = csv::ReaderBuilder::new().buffer_capacity(1 << 18).from_path(path).unwrap();
+    let (mut record, mut seen, mut sum) = (csv::ByteRecord::new(), 0, 0.0);
+    while table.read_byte_record(&mut record).unwrap() {
+        for cell in record.iter().skip(2) {
+            sum += str::from_utf8(cell).unwrap().parse::<f64>().unwrap();
         }
-        seen += batch.rows();
+        seen += 1;
     }
     assert!(seen == rows && f64::is_finite(sum));
     start.elapsed()

@@ -35,18 +35,24 @@ impl Numbers {
         let width = columns.len();
         let mut values = vec![f64::NAN; batch.rows() * width];
         values.par_chunks_mut((PIECE * width).max(1)).enumerate().for_each(|(piece, values)| {
-            for (row, values) in values.chunks_exact_mut(width).enumerate() {
-                for (value, &column) in values.iter_mut().zip(&columns) {
-                    if let Ok(Some(number)) = batch.columns[column].number(piece * PIECE + row) {
-                        *value = if number.is_finite() { number } else { f64::NAN };
+            let first = piece * PIECE;
+            let rows = first..first + values.len() / width;
+            for (place, &column) in columns.iter().enumerate() {
+                let mut values = values.iter_mut().skip(place).step_by(width);
+                batch.columns[column].numbers(rows.clone(), |number| {
+                    if let (Some(value), Ok(Some(number))) = (values.next(), number)
+                        && number.is_finite()
+                    {
+                        *value = number;
                     }
-                }
+                });
             }
         });
         Numbers { places, width, values }
     }
 
     /// The finite number in a cell. `None` says nothing about why there is none.
+    #[inline]
     pub(crate) fn get(&self, row: usize, column: usize) -> Option<f64> {
         let place = self.places[column]?;
         Some(self.values[row * self.width + place]).filter(|value| !value.is_nan())

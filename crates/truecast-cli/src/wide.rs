@@ -53,10 +53,17 @@ impl<'a> WideRows<'a> {
     }
 
     /// The finite number in a cell; `None` where it is missing.
+    #[inline]
     fn number(&self, row: usize, column: usize) -> Result<Option<f64>, DataError> {
-        if let Some(value) = self.numbers.get(row, column) {
-            return Ok(Some(value));
+        match self.numbers.get(row, column) {
+            Some(value) => Ok(Some(value)),
+            None => self.unread_number(row, column),
         }
+    }
+
+    /// The same for a cell in which no finite number was found at first: why not?
+    #[cold]
+    fn unread_number(&self, row: usize, column: usize) -> Result<Option<f64>, DataError> {
         match self.batch.columns[column].number(row) {
             Ok(Some(value)) if value.is_finite() => Ok(Some(value)),
             Ok(Some(_)) => Err(self.cell_error(row, column, "must be finite", "")),
@@ -74,8 +81,17 @@ impl<'a> WideRows<'a> {
     }
 
     /// The finite number in a cell that must hold one.
+    #[inline]
     fn forecast_number(&self, row: usize, column: usize) -> Result<f64, DataError> {
-        self.number(row, column)?.ok_or_else(|| {
+        match self.numbers.get(row, column) {
+            Some(value) => Ok(value),
+            None => self.unread_forecast_number(row, column),
+        }
+    }
+
+    #[cold]
+    fn unread_forecast_number(&self, row: usize, column: usize) -> Result<f64, DataError> {
+        self.unread_number(row, column)?.ok_or_else(|| {
             let hint = "a row may lack an outcome, not a forecast; --on-error skip leaves such rows out";
             self.cell_error(row, column, "a forecast must be there", hint)
         })

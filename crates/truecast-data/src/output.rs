@@ -48,7 +48,8 @@ impl Output {
     }
 
     fn new(output: Box<dyn Write + Send>, gzip: bool) -> Self {
-        let buffered = BufWriter::with_capacity(1 << 18, output);
+        // Less than the pieces in which tables are written, so that these go out without another copy.
+        let buffered = BufWriter::with_capacity(1 << 16, output);
         // Level 4 is near the knee: numbers in text shrink little more after it.
         Output(if gzip {
             Inner::Gzip(GzEncoder::new(buffered, Compression::new(4)))

@@ -105,6 +105,8 @@ enum Slot {
 /// The rows of one series in a batch, and what comes of them.
 struct Part<E> {
     at: usize,
+    /// The part whose row came after this one's last row.
+    next: usize,
     series: Box<Series>,
     rows: Vec<usize>,
     values: Vec<f64>,
@@ -162,25 +164,29 @@ impl Fleet {
     /// Takes the series that have rows out of the fleet, each with its rows.
     fn split<R: Rows>(&mut self, rows: &R, refused: &mut Vec<(usize, R::Error)>) -> Vec<Part<R::Error>> {
         let mut parts: Vec<Part<R::Error>> = Vec::new();
-        // Rows of one series often come together.
-        let mut last: Option<(Cow<'_, [u8]>, usize)> = None;
+        let mut last = None;
         for row in 0..rows.len() {
             let key = rows.key(row);
-            let part = match &last {
-                Some((known, part)) if *known == key => *part,
-                _ => {
-                    let at = match self.find(&key) {
-                        Ok(at) => at,
-                        Err(error) => {
-                            refused.push((row, rows.refuse(row, error)));
-                            continue;
-                        }
-                    };
-                    self.away(at, &mut parts)
-                }
+            // Rows of one series come together, or series take turns: most keys are known before they are looked up.
+            let guess = last.and_then(|last: usize| {
+                let is_it = |&part: &usize| parts[part].series.key() == &*key;
+                Some(parts[last].next).filter(is_it).or_else(|| Some(last).filter(is_it))
+            });
+            let part = match guess {
+                Some(part) => part,
+                None => match self.find(&key) {
+                    Ok(at) => self.away(at, &mut parts),
+                    Err(error) => {
+                        refused.push((row, rows.refuse(row, error)));
+                        continue;
+                    }
+                },
             };
             parts[part].rows.push(row);
-            last = Some((key, part));
+            if let Some(last) = last {
+                parts[last].next = part;
+            }
+            last = Some(part);
         }
         parts
     }
@@ -189,9 +195,9 @@ impl Fleet {
     fn away<E>(&mut self, at: usize, parts: &mut Vec<Part<E>>) -> usize {
         match std::mem::replace(&mut self.series[at], Slot::Away(parts.len())) {
             Slot::Home(series) => {
-                let (rows, values) = (Vec::new(), Vec::new());
-                parts.push(Part { at, series, rows, values, scores: Vec::new(), refused: Vec::new() });
-                parts.len() - 1
+                let (next, rows, values) = (parts.len(), Vec::new(), Vec::new());
+                parts.push(Part { at, next, series, rows, values, scores: Vec::new(), refused: Vec::new() });
+                next
             }
             Slot::Away(part) => {
                 self.series[at] = Slot::Away(part);

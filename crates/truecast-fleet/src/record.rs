@@ -66,14 +66,16 @@ impl Record {
         row: Row<'_>,
         base: &dyn Forecast,
         calibrated: &dyn Forecast,
-        draw: f64,
+        draw: impl FnOnce() -> f64,
         ask: &Ask,
         prepared: &Prepared,
         out: &mut Vec<f64>,
     ) -> Result<Option<RowScores>> {
         prepared.push(calibrated, row.members, out);
         let mut scored = None;
-        if let Some(outcome) = row.outcome {
+        let scoring = ask.row_scores || ask.scoreboards || ask.raw_only;
+        if let Some(outcome) = row.outcome.filter(|_| scoring) {
+            let draw = draw();
             if ask.row_scores {
                 scored = Some(scores(base, calibrated, outcome, draw)?);
             }

@@ -178,17 +178,24 @@ impl Series {
             return Err(truecast::Error::NotFinite { what: "outcome", value: outcome }.into());
         }
         self.arrive(&task, settings)?;
-        let (forecast, point, members): (AnyForecast, _, _) = match task.forecast {
-            Given::Distribution(forecast) => (forecast, None, Vec::new()),
-            Given::Ensemble(members) => (Samples::new(&members)?.into(), None, members),
-            Given::Point(value) => (self.scale.forecast(value)?.into(), Some(value), Vec::new()),
+        let (mut point, mut members) = (None, Vec::new());
+        let forecast: AnyForecast = match task.forecast {
+            Given::Distribution(forecast) => forecast,
+            Given::Ensemble(given) => {
+                members = given;
+                Samples::new(&members)?.into()
+            }
+            Given::Point(value) => {
+                point = Some(value);
+                self.scale.forecast(value)?.into()
+            }
         };
         let repaired = matches!(&forecast, AnyForecast::Quantiles(quantiles) if quantiles.repaired() > 0);
         let row = Row { outcome: task.outcome, members: &members };
         let scores = if ask.raw_only {
             // The draws that recalibration would make, so that both say the same about the base.
             let seed = self.stream.recalibrator().seed();
-            let draw = random::uniform(seed, self.rows, random::ATOM_LANE);
+            let draw = || random::uniform(seed, self.rows, random::ATOM_LANE);
             let scores = self.record.answer(row, &forecast, &forecast, draw, ask, prepared, out)?;
             if let (Some(point), Some(outcome)) = (point, task.outcome) {
                 self.scale.observe(point, outcome, settings.half_life)?;
@@ -197,7 +204,7 @@ impl Series {
         } else {
             let seed = self.stream.recalibrator().seed();
             let (ticket, calibrated) = self.stream.issue_in(forecast, groups)?;
-            let draw = random::uniform(seed, ticket.number(), random::ATOM_LANE);
+            let draw = || random::uniform(seed, ticket.number(), random::ATOM_LANE);
             let answered = self.record.answer(row, calibrated.base(), &calibrated, draw, ask, prepared, out);
             let scores = match answered {
                 Ok(scores) => scores,

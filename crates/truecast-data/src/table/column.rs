@@ -4,8 +4,10 @@
 //! output unread.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::calendar;
+use super::decimal;
 use super::text::Text;
 
 /// Cells of one column.
@@ -92,6 +94,17 @@ impl Column {
         }
     }
 
+    /// Calls `take` with the [`number`](Column::number) of each of these rows, in order.
+    pub fn numbers(&self, rows: Range<usize>, mut take: impl FnMut(Result<Option<f64>, NotANumber>)) {
+        match self {
+            Column::Text(cells) => rows.for_each(|row| take(parse(cells.get(row)))),
+            Column::Real(cells) => {
+                cells[rows].iter().for_each(|cell| take(Ok(cell.filter(|value| !value.is_nan()))))
+            }
+            _ => rows.for_each(|row| take(self.number(row))),
+        }
+    }
+
     /// The time in a cell, or `None` where it is missing: a number as it is, a date or an instant in seconds, whatever the type.
     pub fn time(&self, row: usize) -> Result<Option<f64>, NotANumber> {
         if let Column::Date(cells) = self {
@@ -146,17 +159,26 @@ fn is_missing(cell: &[u8]) -> bool {
                 .any(|word| cell.eq_ignore_ascii_case(word)))
 }
 
+#[inline]
 fn parse(cell: &[u8]) -> Result<Option<f64>, NotANumber> {
+    match decimal::read(cell) {
+        Some(value) => Ok(Some(value)),
+        None => parse_any(cell),
+    }
+}
+
+/// The same for what is not written in the usual way.
+#[inline(never)]
+fn parse_any(cell: &[u8]) -> Result<Option<f64>, NotANumber> {
     let cell = cell.trim_ascii();
-    // Most cells are numbers: ask for the rare words only if one begins like a word, or not at all.
+    // Ask for the rare words only if one begins like a word, or not at all.
     match cell.first() {
         None => return Ok(None),
         Some(b'0'..=b'9' | b'-' | b'+' | b'.') => {}
         Some(_) if is_missing(cell) => return Ok(None),
         Some(_) => {}
     }
-    let text = std::str::from_utf8(cell).map_err(|_| NotANumber)?;
-    match text.parse::<f64>() {
+    match fast_float2::parse::<f64, _>(cell) {
         Ok(value) if value.is_nan() => Ok(None),
         Ok(value) => Ok(Some(value)),
         Err(_) => Err(NotANumber),
@@ -165,6 +187,8 @@ fn parse(cell: &[u8]) -> Result<Option<f64>, NotANumber> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn text(cells: &[&str]) -> Text {
@@ -190,6 +214,25 @@ mod tests {
                 Ok(Some(f64::INFINITY))
             ]
         );
+    }
+
+    proptest! {
+        /// The same bits, and the same refusals, as the standard library.
+        #[test]
+        fn numbers_are_those_of_another_parser(
+            cell in "[+-]?[0-9]{0,25}[.]?[0-9]{0,25}([eE][+-]?[0-9]{0,4})?|[-+]?(inf|NaN|infinity|Inf|iNFinitY|nan)|[-+0-9.,_eE xé]{0,8}|0x1p3",
+            value in any::<f64>(),
+        ) {
+            for cell in [cell, value.to_string(), format!("{value:e}")] {
+                let trimmed = cell.trim_ascii();
+                let theirs = match trimmed.parse::<f64>() {
+                    Ok(value) => Ok(Some(value.to_bits()).filter(|_| !value.is_nan())),
+                    Err(_) if is_missing(trimmed.as_bytes()) => Ok(None),
+                    Err(_) => Err(NotANumber),
+                };
+                prop_assert_eq!(parse(cell.as_bytes()).map(|ours| ours.map(f64::to_bits)), theirs, "{:?}", cell);
+            }
+        }
     }
 
     #[test]

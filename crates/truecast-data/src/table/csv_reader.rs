@@ -1,10 +1,12 @@
 //! Reading CSV with any separator: the header names the columns, a row with another number of cells is broken.
 
-use std::io::BufRead;
+use std::io::{self, Cursor, Read};
+use std::sync::Arc;
 
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::column::Column;
+use super::plain_rows::{Lines, PlainRows};
 use super::text::Text;
 use super::{Batch, TableReader};
 use crate::error::{Error, Result, RowError};
@@ -14,36 +16,57 @@ use crate::source::{Position, Source};
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// Reads CSV.
+///
+/// Text without quotes is split where it stands; from the first quote on, the `csv` crate takes over for good.
 #[derive(Debug)]
 pub struct CsvReader {
     file: String,
     names: Vec<String>,
     separator: u8,
-    reader: csv::Reader<Source>,
+    /// Rows without quotes; `None` once there was one.
+    plain: Option<PlainRows>,
+    /// Everything after that.
+    reader: csv::Reader<Rest>,
     record: ByteRecord,
     /// How many bytes each column of a batch may need.
     sizes: Vec<usize>,
-    /// 1 if a line's end is counted with the line, 0 if (for CR LF) with the next one.
-    end: u64,
+    lines: Lines,
+    /// The count of lines at which the `csv` crate took over and began its own.
+    taken_over: u64,
     position: Position,
+}
+
+/// What is left of a file whose beginning was taken away.
+#[derive(Debug)]
+struct Rest {
+    /// Text that was read already.
+    read: Cursor<Vec<u8>>,
+    source: Source,
+}
+
+impl Read for Rest {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.read.read(buffer)? {
+            0 => self.source.read(buffer),
+            read => Ok(read),
+        }
+    }
 }
 
 impl CsvReader {
     /// Reads the header. Without a separator the one that the header has most of is taken.
     pub fn new(mut source: Source, separator: Option<u8>) -> Result<Self> {
         let (file, position) = (source.name.clone(), source.position.clone());
-        let head = source.reader.fill_buf().map_err(Error::io(&file))?;
-        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        let mut plain = PlainRows::default();
+        // A pipe may give less than a line at first.
+        while plain.fill(&mut source).map_err(Error::io(&file))? && !plain.text().contains(&b'\n') {}
+        let head = plain.text().strip_prefix(b"\xef\xbb\xbf").unwrap_or(plain.text());
         if head.is_empty() {
             return Err(Error::file(&file, "the file is empty", "the first line names the columns"));
         }
         let separator = separator.unwrap_or_else(|| sniff(head));
-        let mut reader = ReaderBuilder::new()
-            .delimiter(separator)
-            .flexible(true) // the number of cells is checked here, so that a broken row can be left out
-            .buffer_capacity(1 << 18)
-            .from_reader(source);
-        let header = reader.byte_headers().map_err(|error| failed(&file, &error))?.clone();
+        let (header, end) =
+            header(&mut plain, &mut source, separator).map_err(|error| failed(&file, &error))?;
         let names = header.iter().map(|name| String::from_utf8(name.trim_ascii().to_vec()));
         let names: Vec<String> = names.collect::<Result<_, _>>().map_err(|_| {
             Error::file(&file, "a column's name is not valid UTF-8", "convert the file with iconv")
@@ -52,9 +75,34 @@ impl CsvReader {
             return Err(Error::file(&file, "the file is empty", "the first line names the columns"));
         }
         check_names(&file, &names)?;
-        let end = reader.position().line() - 1 - header.iter().map(newlines).sum::<u64>();
+        plain.begin(end.byte() as usize, names.len(), separator);
+        let inside: u64 = header.iter().map(newlines).sum();
+        let lines = Lines { before: end.line(), blank: 0, end: end.line() - 1 - inside };
+        let rest = Rest { read: Cursor::default(), source };
+        let reader = ReaderBuilder::new()
+            .delimiter(separator)
+            .has_headers(false)
+            .flexible(true) // the number of cells is checked here, so that a broken row can be left out
+            .buffer_capacity(1 << 18)
+            .from_reader(rest);
         let sizes = vec![0; names.len()];
-        Ok(CsvReader { sizes, end, file, names, separator, reader, record: ByteRecord::new(), position })
+        let (record, plain) = (ByteRecord::new(), Some(plain));
+        let mut table = CsvReader {
+            file,
+            names,
+            separator,
+            plain,
+            reader,
+            record,
+            sizes,
+            lines,
+            taken_over: 0,
+            position,
+        };
+        if matches!(separator, b'"' | b'\n' | b'\r') {
+            table.take_quotes();
+        }
+        Ok(table)
     }
 
     /// What separates the cells.
@@ -62,15 +110,71 @@ impl CsvReader {
         self.separator
     }
 
-    /// The line on which the record just read began, if reading began on line `before`. Blank lines lie in between, and
-    /// quoted cells have line ends of their own.
-    fn first_line(&self, before: u64) -> u64 {
-        let after = self.reader.position().line();
-        if after == before + self.end {
-            return before;
+    /// Leaves all that follows to the `csv` crate.
+    fn take_quotes(&mut self) {
+        let Some(plain) = self.plain.take() else { return };
+        // The crate takes the mark of UTF-8 off what it reads first. Only a file begins with one, so the rest begins with a blank line.
+        let mut text = vec![b'\n'];
+        text.extend_from_slice(plain.text());
+        self.reader.get_mut().read = Cursor::new(text);
+        self.taken_over = self.lines.before + self.lines.blank;
+    }
+
+    /// Adds rows up to `rows` in all.
+    fn read_records(
+        &mut self,
+        rows: usize,
+        lines: &mut Vec<u64>,
+        cells: &mut [Text],
+        broken: &mut Vec<RowError>,
+    ) -> Result<()> {
+        while lines.len() < rows {
+            if !self.reader.read_byte_record(&mut self.record).map_err(|error| failed(&self.file, &error))? {
+                break;
+            }
+            // It counts from 1, and the blank line before everything else.
+            let after = self.reader.position().line() - 2 + self.taken_over;
+            let line = self.lines.row(after, || self.record.iter().map(newlines).sum());
+            if self.record.len() != self.names.len() {
+                broken.push(self.misfit(line, self.record.len()));
+                continue;
+            }
+            lines.push(line);
+            for (column, cell) in cells.iter_mut().zip(&self.record) {
+                column.push(cell);
+            }
         }
-        let inside: u64 = self.record.iter().map(newlines).sum();
-        (after - self.end).saturating_sub(inside).max(before)
+        Ok(())
+    }
+
+    /// A row with another number of cells than the header.
+    fn misfit(&self, line: u64, cells: usize) -> RowError {
+        RowError {
+            file: self.file.clone(),
+            line,
+            rule: format!("{cells} cells where the header has {}", self.names.len()),
+            hint: "a cell that holds the separator must be in double quotes; --separator names another"
+                .into(),
+            ..RowError::default()
+        }
+    }
+}
+
+/// The first row, and where it ends.
+fn header(
+    plain: &mut PlainRows,
+    source: &mut Source,
+    separator: u8,
+) -> csv::Result<(ByteRecord, csv::Position)> {
+    loop {
+        let text = plain.text();
+        let mut reader = ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(text);
+        let header = reader.byte_headers()?.clone();
+        let end = reader.position().clone();
+        // A row that ends with the text may not have ended.
+        if end.byte() < text.len() as u64 || !plain.fill(source)? {
+            return Ok((header, end));
+        }
     }
 }
 
@@ -137,40 +241,34 @@ impl TableReader for CsvReader {
     }
 
     fn read(&mut self, rows: usize) -> Result<Option<Batch>> {
-        // Batches are alike: room for as much as the last one held saves growing, which would copy most cells twice.
-        let mut cells: Vec<Text> = self.sizes.iter().map(|&size| Text::with_room(rows, size)).collect();
-        let mut lines = Vec::with_capacity(rows);
-        let mut broken = Vec::new();
-        while lines.len() < rows {
-            let line = self.reader.position().line();
-            if !self.reader.read_byte_record(&mut self.record).map_err(|error| failed(&self.file, &error))? {
-                break;
+        let (mut lines, mut broken, mut split) = (Vec::new(), Vec::new(), None);
+        if let Some(plain) = &mut self.plain {
+            let source = &mut self.reader.get_mut().source;
+            let read = plain.read(source, rows, &mut self.lines).map_err(Error::io(&self.file))?;
+            broken.extend(read.misfits.iter().map(|&(line, cells)| self.misfit(line, cells)));
+            lines = read.lines;
+            let columns = 0..self.names.len();
+            let columns = columns.map(|column| Text::of(Arc::clone(&read.grid), column));
+            split = Some(columns.collect::<Vec<Text>>());
+            if read.stopped {
+                self.take_quotes();
             }
-            let line = self.first_line(line);
-            if self.record.len() != self.names.len() {
-                broken.push(RowError {
-                    file: self.file.clone(),
-                    line,
-                    rule: format!("{} cells where the header has {}", self.record.len(), self.names.len()),
-                    hint:
-                        "a cell that holds the separator must be in double quotes; --separator names another"
-                            .into(),
-                    ..RowError::default()
-                });
-                continue;
+        }
+        if self.plain.is_none() {
+            // Batches are alike: room for as much as the last one held saves growing, which would copy most cells twice.
+            let room = || self.sizes.iter().map(|&size| Text::with_room(rows, size)).collect();
+            let mut cells: Vec<Text> = split.unwrap_or_else(room);
+            self.read_records(rows, &mut lines, &mut cells, &mut broken)?;
+            for (size, column) in self.sizes.iter_mut().zip(&cells) {
+                *size = column.size() + column.size() / 16;
             }
-            lines.push(line);
-            for (column, cell) in cells.iter_mut().zip(&self.record) {
-                column.push(cell);
-            }
+            split = Some(cells);
         }
         if lines.is_empty() && broken.is_empty() {
             return Ok(None);
         }
-        for (size, column) in self.sizes.iter_mut().zip(&cells) {
-            *size = column.size() + column.size() / 16;
-        }
-        Ok(Some(Batch { lines, columns: cells.into_iter().map(Column::Text).collect(), broken }))
+        let columns = split.unwrap_or_default().into_iter().map(Column::Text).collect();
+        Ok(Some(Batch { lines, columns, broken }))
     }
 
     fn position(&self) -> u64 {
@@ -180,6 +278,8 @@ impl TableReader for CsvReader {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn reader(text: &str) -> Result<CsvReader> {
@@ -228,6 +328,73 @@ mod tests {
         {
             let error = reader(text).unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");
+        }
+    }
+
+    /// Gives a few bytes at a time, so that everything is cut everywhere.
+    struct Dribble(Cursor<Vec<u8>>, usize);
+
+    impl Read for Dribble {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = buffer.len().min(self.1);
+            self.0.read(&mut buffer[..most])
+        }
+    }
+
+    type Row = (u64, Vec<Vec<u8>>);
+
+    /// Rows with their lines, and those of another width, as the `csv` crate alone finds them.
+    fn by_the_crate(text: &str, separator: u8) -> (Vec<Row>, Vec<(u64, usize)>) {
+        let mut reader =
+            ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(text.as_bytes());
+        let header = reader.byte_headers().unwrap().clone();
+        let end = reader.position().line() - 1 - header.iter().map(newlines).sum::<u64>();
+        let (mut rows, mut misfits, mut record) = (Vec::new(), Vec::new(), ByteRecord::new());
+        loop {
+            let before = reader.position().line();
+            if !reader.read_byte_record(&mut record).unwrap() {
+                return (rows, misfits);
+            }
+            let after = reader.position().line();
+            let inside: u64 = record.iter().map(newlines).sum();
+            let line =
+                if after == before + end { before } else { (after - end).saturating_sub(inside).max(before) };
+            if record.len() == header.len() {
+                rows.push((line, record.iter().map(<[u8]>::to_vec).collect()));
+            } else {
+                misfits.push((line, record.len()));
+            }
+        }
+    }
+
+    proptest! {
+        /// Rows, their lines and broken rows are those of the `csv` crate, wherever reading was interrupted and batches end.
+        #[test]
+        fn as_another_reader_reads_it(
+            head in "(\u{feff}|\n|\r\n)?h(,|;|x)g(\n|\r\n|\r)",
+            body in prop::collection::vec("[ab1é\u{feff} ]{0,3}(,|;|x|\n|\r|\r\n|,[0-9.]{0,70}\n){0,2}|\"|\"\"", 0..60),
+            quotes in any::<bool>(),
+            separator in prop::sample::select(vec![b',', b';', b'x']),
+            (bytes, rows) in (1..80_usize, 1..9_usize),
+        ) {
+            let mut text = head + &body.concat();
+            if !quotes {
+                text.retain(|letter| letter != '"');
+            }
+            let input = Dribble(Cursor::new(text.clone().into_bytes()), bytes);
+            let reader = Box::new(io::BufReader::with_capacity(100, input));
+            let source = Source { name: "t.csv".into(), reader, position: Position::default(), size: None };
+            let mut reader = CsvReader::new(source, Some(separator)).unwrap();
+            let (mut found, mut misfits) = (Vec::new(), Vec::new());
+            while let Some(batch) = reader.read(rows).unwrap() {
+                prop_assert!(batch.rows() <= rows);
+                for (row, &line) in batch.lines.iter().enumerate() {
+                    found.push((line, batch.columns.iter().map(|cells| cells.text(row).into_owned()).collect()));
+                }
+                let broken = batch.broken.iter();
+                misfits.extend(broken.map(|error| (error.line, error.rule.split(' ').next().unwrap().parse().unwrap())));
+            }
+            prop_assert_eq!((found, misfits), by_the_crate(&text, separator));
         }
     }
 }

@@ -3,15 +3,18 @@
 //! Lines are made on all cores, some at a time, and written in their order. A cell is quoted where it must be: if it holds the separator, a
 //! quote or a line's end, or is all there is of its line and empty.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::column::Column;
+use super::grid::Grid;
 use super::{Sheet, SheetColumn, TableWriter};
 use crate::error::{Error, Result};
 use crate::output::Sink;
 
-/// Lines that are made in one piece.
-const PIECE: usize = 1 << 10;
+/// Lines that are made in one piece: more bytes than an output buffers, and few enough for a core's own cache.
+const PIECE: usize = 1 << 11;
 
 /// Writes CSV.
 pub struct CsvWriter<W: Sink> {
@@ -19,8 +22,8 @@ pub struct CsvWriter<W: Sink> {
     output: W,
     separator: u8,
     header: Option<Vec<String>>,
-    /// Bytes that the last line took, with some to spare: room for the next ones.
-    line: usize,
+    /// Room for lines that are being made, kept from one sheet to the next.
+    pieces: Vec<Vec<u8>>,
 }
 
 impl<W: Sink> std::fmt::Debug for CsvWriter<W> {
@@ -35,14 +38,14 @@ impl<W: Sink> std::fmt::Debug for CsvWriter<W> {
 impl<W: Sink> CsvWriter<W> {
     /// Writes to `output`, which `file` names in messages.
     pub fn new(output: W, file: &str, separator: u8) -> Self {
-        CsvWriter { file: file.to_owned(), output, separator, header: None, line: 0 }
+        CsvWriter { file: file.to_owned(), output, separator, header: None, pieces: Vec::new() }
     }
 
     fn write_header(&mut self, sheet: &Sheet) -> Result<()> {
         let names: Vec<String> = sheet.columns.iter().map(|(name, _)| name.clone()).collect();
         match &self.header {
             None => {
-                let mut line = Line::new(self.separator, 0);
+                let mut line = Line::new(self.separator, Vec::new());
                 names.iter().for_each(|name| line.cell(name.as_bytes()));
                 line.end();
                 self.output.write_all(&line.bytes).map_err(Error::io(&self.file))?;
@@ -66,14 +69,16 @@ impl<W: Sink> CsvWriter<W> {
 impl<W: Sink> TableWriter for CsvWriter<W> {
     fn write(&mut self, sheet: &Sheet) -> Result<()> {
         self.write_header(sheet)?;
-        let (separator, room) = (self.separator, self.line * PIECE);
-        let pieces: Vec<Vec<u8>> =
-            sheet.rows.par_chunks(PIECE).map(|rows| lines(sheet, rows, Line::new(separator, room))).collect();
-        for piece in &pieces {
+        let (separator, rows) = (self.separator, &sheet.rows);
+        let parts = parts(sheet, separator);
+        let count = rows.len().div_ceil(PIECE);
+        self.pieces.resize(self.pieces.len().max(count), Vec::new());
+        let pieces = &mut self.pieces[..count];
+        pieces.par_iter_mut().zip(rows.par_chunks(PIECE)).for_each(|(piece, rows)| {
+            *piece = lines(&parts, rows, Line::new(separator, std::mem::take(piece)));
+        });
+        for piece in pieces {
             self.output.write_all(piece).map_err(Error::io(&self.file))?;
-        }
-        if let Some(piece) = pieces.first() {
-            self.line = piece.len() / PIECE.min(sheet.rows.len()) + 8;
         }
         Ok(())
     }
@@ -83,19 +88,59 @@ impl<W: Sink> TableWriter for CsvWriter<W> {
     }
 }
 
-fn lines(sheet: &Sheet, rows: &[u32], mut line: Line) -> Vec<u8> {
+/// What a line is put together from.
+enum Part<'a> {
+    /// Cells of the input side by side, from one column to another, as they stand in its text.
+    Passed(&'a Arc<Grid>, usize, usize),
+    Cells(&'a Column),
+    Numbers(&'a [f64]),
+    Mixed(&'a Column, &'a [Option<f64>]),
+}
+
+/// The columns, those that stand side by side in the input's text as one. No cell of such a text holds its separator, a quote or a line's end.
+fn parts(sheet: &Sheet, separator: u8) -> Vec<Part<'_>> {
+    let mut parts: Vec<Part<'_>> = Vec::with_capacity(sheet.columns.len());
+    for (_, column) in &sheet.columns {
+        let cells = match column {
+            SheetColumn::Numbers(numbers) => {
+                parts.push(Part::Numbers(numbers));
+                continue;
+            }
+            SheetColumn::Mixed(cells, numbers) => {
+                parts.push(Part::Mixed(cells, numbers));
+                continue;
+            }
+            SheetColumn::Cells(cells) | SheetColumn::Numeric(cells) => cells,
+        };
+        let shared = match cells {
+            Column::Text(text) => text.shared().filter(|(grid, _)| grid.separator() == separator),
+            _ => None,
+        };
+        match (shared, parts.last_mut()) {
+            (Some((grid, column)), Some(Part::Passed(before, _, last)))
+                if Arc::ptr_eq(grid, before) && column == *last + 1 =>
+            {
+                *last = column;
+            }
+            (Some((grid, column)), _) => parts.push(Part::Passed(grid, column, column)),
+            (None, _) => parts.push(Part::Cells(cells)),
+        }
+    }
+    parts
+}
+
+fn lines(parts: &[Part<'_>], rows: &[u32], mut line: Line) -> Vec<u8> {
     let mut buffer = zmij::Buffer::new();
     for &row in rows {
         let row = row as usize;
-        for (_, column) in &sheet.columns {
-            match column {
-                SheetColumn::Numbers(numbers) => line.number(number(&mut buffer, numbers[row])),
-                SheetColumn::Cells(Column::Text(cells)) => line.cell(cells.get(row)),
-                SheetColumn::Cells(cells) => line.cell(&cells.text(row)),
-                SheetColumn::Mixed(cells, numbers) => match (numbers[row], cells) {
-                    (Some(value), _) => line.number(number(&mut buffer, value)),
-                    (None, Column::Text(cells)) => line.cell(cells.get(row)),
-                    (None, cells) => line.cell(&cells.text(row)),
+        for part in parts {
+            match part {
+                Part::Passed(grid, first, last) => line.plain(grid.cells(row, *first, *last)),
+                Part::Numbers(numbers) => line.number(number(&mut buffer, numbers[row])),
+                Part::Cells(cells) => line.cell_of(cells, row),
+                Part::Mixed(cells, numbers) => match numbers[row] {
+                    Some(value) => line.number(number(&mut buffer, value)),
+                    None => line.cell_of(cells, row),
                 },
             }
         }
@@ -113,8 +158,23 @@ struct Line {
 }
 
 impl Line {
-    fn new(separator: u8, room: usize) -> Self {
-        Line { bytes: Vec::with_capacity(room), separator, start: 0 }
+    /// Begins where there were other lines before.
+    fn new(separator: u8, mut bytes: Vec<u8>) -> Self {
+        bytes.clear();
+        Line { bytes, separator, start: 0 }
+    }
+
+    /// Adds text that needs no quotes.
+    fn plain(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.bytes.push(self.separator);
+    }
+
+    fn cell_of(&mut self, column: &Column, row: usize) {
+        match column {
+            Column::Text(cells) => self.cell(cells.get(row)),
+            cells => self.cell(&cells.text(row)),
+        }
     }
 
     /// Adds a cell, in quotes if it needs them.
@@ -141,8 +201,7 @@ impl Line {
         if self.separator.is_ascii_alphanumeric() || matches!(self.separator, b'.' | b'-' | b'+') {
             return self.cell(number.as_bytes());
         }
-        self.bytes.extend_from_slice(number.as_bytes());
-        self.bytes.push(self.separator);
+        self.plain(number.as_bytes());
     }
 
     fn end(&mut self) {
@@ -212,6 +271,36 @@ mod tests {
             let columns = (0..width).map(|k| {
                 let cells: Text = rows.iter().map(|row| row[k].as_bytes()).collect();
                 (names[k].to_owned(), SheetColumn::Cells(Column::Text(cells)))
+            });
+            let mut ours = Vec::new();
+            let mut writer = CsvWriter::new(&mut ours, "o.csv", separator);
+            writer.write(&Sheet { columns: columns.collect(), rows: (0..rows.len() as u32).collect() }).unwrap();
+            Box::new(writer).finish().unwrap();
+            prop_assert_eq!(String::from_utf8(ours).unwrap(), String::from_utf8(theirs.into_inner().unwrap()).unwrap());
+        }
+    }
+
+    proptest! {
+        /// The same for cells that pass through from a text where they stand: any columns in any order, next to numbers, with the same separator or another.
+        #[test]
+        fn passed_cells_are_as_another_writer_writes_them(
+            rows in prop::collection::vec(prop::collection::vec("[a-z;x .0-9é]{0,6}", 4), 1..20),
+            chosen in prop::collection::vec(0..5_usize, 1..7),
+            separator in prop::sample::select(vec![b',', b';', b'x', b'1']),
+        ) {
+            let text: String = rows.iter().map(|row| format!("{}\n", row.join(","))).collect();
+            let source = Source::from_bytes("t.csv", format!("a,b,c,d\n{text}").into_bytes());
+            let batch = CsvReader::new(source, Some(b',')).unwrap().read(100).unwrap().unwrap();
+            prop_assert_eq!(batch.rows(), rows.len());
+            let mut theirs = csv::WriterBuilder::new().delimiter(separator).from_writer(Vec::new());
+            theirs.write_record(chosen.iter().map(|k| format!("n{k}"))).unwrap();
+            for (at, row) in rows.iter().enumerate() {
+                theirs.write_record(chosen.iter().map(|&k| row.get(k).cloned().unwrap_or(format!("{at}.5")))).unwrap();
+            }
+            let columns = chosen.iter().map(|&k| {
+                let numbers = || SheetColumn::Numbers((0..rows.len()).map(|row| row as f64 + 0.5).collect());
+                let cells = batch.columns.get(k).cloned();
+                (format!("n{k}"), cells.map_or_else(numbers, if k == 2 { SheetColumn::numeric } else { SheetColumn::Cells }))
             });
             let mut ours = Vec::new();
             let mut writer = CsvWriter::new(&mut ours, "o.csv", separator);

@@ -7,9 +7,12 @@ pub mod calendar;
 mod column;
 mod csv_reader;
 mod csv_writer;
+mod decimal;
+mod grid;
 mod ndjson;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod plain_rows;
 mod text;
 
 pub use column::{Column, NotANumber, TimeUnit};
@@ -65,16 +68,15 @@ pub enum SheetColumn {
     /// Cells of the input that are numbers, some of which were computed anew: the others pass through as they stand, but for
     /// files whose columns have types, which get numbers throughout.
     Mixed(Column, Vec<Option<f64>>),
+    /// The same with none computed anew.
+    Numeric(Column),
 }
 
 impl SheetColumn {
     /// A column of the input that holds numbers, as it is: where it came as text, files with types still get numbers.
     pub fn numeric(cells: Column) -> Self {
         match cells {
-            Column::Text(_) | Column::Json(_) => {
-                let unchanged = vec![None; cells.len()];
-                SheetColumn::Mixed(cells, unchanged)
-            }
+            Column::Text(_) | Column::Json(_) => SheetColumn::Numeric(cells),
             typed => SheetColumn::Cells(typed),
         }
     }

@@ -199,7 +199,9 @@ impl<W: Sink> NdjsonWriter<W> {
     /// Writes a cell's token; false if the row lacks the field.
     fn cell(&mut self, name: &str, column: &SheetColumn, row: usize) -> Result<bool> {
         let lacking = match column {
-            SheetColumn::Cells(Column::Json(cells)) => cells.get(row).is_empty(),
+            SheetColumn::Cells(Column::Json(cells)) | SheetColumn::Numeric(Column::Json(cells)) => {
+                cells.get(row).is_empty()
+            }
             SheetColumn::Mixed(Column::Json(cells), numbers) => {
                 numbers[row].is_none() && cells.get(row).is_empty()
             }
@@ -219,7 +221,7 @@ impl<W: Sink> NdjsonWriter<W> {
                 Some(value) => self.number(value),
                 None => self.passed(cells, row)?,
             },
-            SheetColumn::Cells(cells) => self.passed(cells, row)?,
+            SheetColumn::Cells(cells) | SheetColumn::Numeric(cells) => self.passed(cells, row)?,
         }
         Ok(true)
     }

@@ -229,9 +229,10 @@ enum Cells {
 impl Cells {
     fn of(column: &SheetColumn) -> Self {
         match column {
-            SheetColumn::Numbers(_) | SheetColumn::Mixed(..) | SheetColumn::Cells(Column::Real(_)) => {
-                Cells::Real(Held::default())
-            }
+            SheetColumn::Numbers(_)
+            | SheetColumn::Mixed(..)
+            | SheetColumn::Numeric(_)
+            | SheetColumn::Cells(Column::Real(_)) => Cells::Real(Held::default()),
             SheetColumn::Cells(Column::Integer(_)) => Cells::Integer(Held::default()),
             SheetColumn::Cells(Column::Boolean(_)) => Cells::Boolean(Held::default()),
             SheetColumn::Cells(Column::Date(_)) => Cells::Date(Held::default()),
@@ -269,6 +270,9 @@ impl Cells {
                 let known = |row: usize| cells.number(row).ok().flatten();
                 let number = |row: usize| numbers[row].or_else(|| known(row)).filter(|x| !x.is_nan());
                 held.extend(rows.map(number));
+            }
+            (Cells::Real(held), SheetColumn::Numeric(cells)) => {
+                held.extend(rows.map(|row| cells.number(row).ok().flatten()));
             }
             (Cells::Real(held), SheetColumn::Cells(Column::Real(cells))) => {
                 held.extend(rows.map(|row| cells[row]));
