@@ -38,13 +38,14 @@ impl Numbers {
             let first = piece * PIECE;
             let rows = first..first + values.len() / width;
             for (place, &column) in columns.iter().enumerate() {
-                let mut values = values.iter_mut().skip(place).step_by(width);
+                let mut at = place;
                 batch.columns[column].numbers(rows.clone(), |number| {
-                    if let (Some(value), Ok(Some(number))) = (values.next(), number)
+                    if let Ok(Some(number)) = number
                         && number.is_finite()
                     {
-                        *value = number;
+                        values[at] = number;
                     }
+                    at += width;
                 });
             }
         });

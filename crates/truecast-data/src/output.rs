@@ -6,6 +6,8 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -87,6 +89,63 @@ impl Sink for Output {
     }
 }
 
+/// Bytes after which a file begins to go to disk while the next ones are made. A disk writes that many in a fraction of a second.
+const SYNC_EVERY: u64 = 1 << 25;
+
+/// A file on its way to disk, in the background. What fails there is told by whoever looks next, since the system tells it once.
+#[derive(Debug, Clone, Default)]
+struct Syncing(Arc<Mutex<Option<JoinHandle<io::Result<()>>>>>);
+
+impl Syncing {
+    /// Begins to put what was written on disk, unless that is still going on; says whether it has begun.
+    fn begin(&self, file: &File) -> io::Result<bool> {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if running.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            return Ok(false);
+        }
+        ended(running.take())?;
+        let file = file.try_clone()?;
+        *running = Some(thread::Builder::new().spawn(move || file.sync_data())?);
+        Ok(true)
+    }
+
+    /// Waits for what goes on.
+    fn end(&self) -> io::Result<()> {
+        ended(self.0.lock().unwrap_or_else(PoisonError::into_inner).take())
+    }
+}
+
+fn ended(thread: Option<JoinHandle<io::Result<()>>>) -> io::Result<()> {
+    match thread.map(JoinHandle::join) {
+        None => Ok(()),
+        Some(Ok(synced)) => synced,
+        Some(Err(panic)) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Writes to a file that goes to disk meanwhile, so that little is left to wait for at its end.
+struct Synced {
+    file: File,
+    syncing: Syncing,
+    /// Bytes since that began last.
+    written: u64,
+}
+
+impl Write for Synced {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.written += written as u64;
+        if self.written >= SYNC_EVERY && self.syncing.begin(&self.file)? {
+            self.written = 0;
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// A file that is being written under another name. Dropped without [`commit`](NewFile::commit), it leaves nothing behind.
 #[derive(Debug)]
 pub struct NewFile {
@@ -94,6 +153,7 @@ pub struct NewFile {
     /// `None` once committed, and for what is written to as it is.
     temporary: Option<PathBuf>,
     file: File,
+    syncing: Syncing,
 }
 
 impl NewFile {
@@ -108,7 +168,12 @@ impl NewFile {
             }
             Ok(there) if !there.is_file() => {
                 let file = File::options().write(true).open(place).map_err(Error::io(&name))?;
-                return Ok(NewFile { place: place.clone(), temporary: None, file });
+                return Ok(NewFile {
+                    place: place.clone(),
+                    temporary: None,
+                    file,
+                    syncing: Syncing::default(),
+                });
             }
             _ => {}
         }
@@ -118,23 +183,27 @@ impl NewFile {
         let temporary =
             place.with_file_name(format!(".{}.{}.partial", file_name.to_string_lossy(), std::process::id()));
         let file = File::create(&temporary).map_err(Error::io(&name))?;
-        Ok(NewFile { place: place.clone(), temporary: Some(temporary), file })
+        Ok(NewFile { place: place.clone(), temporary: Some(temporary), file, syncing: Syncing::default() })
     }
 
     /// The bytes' way in; gzipped if the name ends in `.gz`.
     pub fn output(&self) -> Result<Output> {
         let file = self.file.try_clone().map_err(Error::io(&self.place.display().to_string()))?;
-        Ok(Output::new(
-            Box::new(file),
-            self.place.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz")),
-        ))
+        let gzip = self.place.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+        // What is written to as it is may be no place on a disk.
+        Ok(match self.temporary {
+            None => Output::new(Box::new(file), gzip),
+            Some(_) => {
+                Output::new(Box::new(Synced { file, syncing: self.syncing.clone(), written: 0 }), gzip)
+            }
+        })
     }
 
     /// Puts the file in its place, on disk before the name shows it.
     pub fn commit(mut self) -> Result<()> {
         let name = self.place.display().to_string();
         if let Some(temporary) = &self.temporary {
-            self.file.sync_all().map_err(Error::io(&name))?;
+            self.syncing.end().and_then(|()| self.file.sync_all()).map_err(Error::io(&name))?;
             fs::rename(temporary, &self.place).map_err(Error::io(&name))?;
             self.temporary = None;
         }
@@ -185,6 +254,22 @@ mod tests {
         NewFile::write(&place, b"after").unwrap();
         assert_eq!(fs::read_to_string(&place).unwrap(), "after");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_large_file_is_whole_though_parts_of_it_went_ahead() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("out.csv");
+        let file = NewFile::create(&place).unwrap();
+        let mut output = file.output().unwrap();
+        let piece: Vec<u8> = (0..1 << 20).map(|byte| (byte % 251) as u8).collect();
+        let pieces = 3 * SYNC_EVERY as usize / piece.len();
+        (0..pieces).for_each(|_| output.write_all(&piece).unwrap());
+        output.finish().unwrap();
+        file.commit().unwrap();
+        let read = fs::read(&place).unwrap();
+        assert_eq!(read.len(), pieces * piece.len());
+        assert!(read.chunks(piece.len()).all(|chunk| chunk == piece));
     }
 
     #[test]

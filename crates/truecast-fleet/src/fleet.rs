@@ -253,10 +253,13 @@ impl<E> Part<E> {
         let ask = &Ask { fan: if self.at == 0 { ask.fan } else { 0 }, ..ask.clone() };
         for &row in &self.rows {
             let before = self.values.len();
-            let stepped = rows.task(row).and_then(|task| {
-                let stepped = self.series.step(task, settings, ask, prepared, &mut self.values);
-                stepped.map_err(|error| rows.refuse(row, error))
-            });
+            let stepped = match rows.task(row) {
+                Ok(task) => {
+                    let stepped = self.series.step(task, settings, ask, prepared, &mut self.values);
+                    stepped.map_err(|error| rows.refuse(row, error))
+                }
+                Err(error) => Err(error),
+            };
             if ask.fan > 0 && stepped.is_ok() {
                 self.series.name_last(rows.label(row));
             }

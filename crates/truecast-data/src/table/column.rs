@@ -97,9 +97,9 @@ impl Column {
     /// Calls `take` with the [`number`](Column::number) of each of these rows, in order.
     pub fn numbers(&self, rows: Range<usize>, mut take: impl FnMut(Result<Option<f64>, NotANumber>)) {
         match self {
-            Column::Text(cells) => rows.for_each(|row| take(parse(cells.get(row)))),
+            Column::Text(cells) => cells.for_each(rows, |cell| take(parse(cell))),
             Column::Real(cells) => {
-                cells[rows].iter().for_each(|cell| take(Ok(cell.filter(|value| !value.is_nan()))))
+                cells[rows].iter().for_each(|cell| take(Ok(cell.filter(|value| !value.is_nan()))));
             }
             _ => rows.for_each(|row| take(self.number(row))),
         }

@@ -59,7 +59,8 @@ impl CsvReader {
         let (file, position) = (source.name.clone(), source.position.clone());
         let mut plain = PlainRows::default();
         // A pipe may give less than a line at first.
-        while plain.fill(&mut source).map_err(Error::io(&file))? && !plain.text().contains(&b'\n') {}
+        let line = |text: &[u8]| text.iter().any(|byte| matches!(byte, b'\n' | b'\r'));
+        while plain.fill(&mut source).map_err(Error::io(&file))? && !line(plain.text()) {}
         let head = plain.text().strip_prefix(b"\xef\xbb\xbf").unwrap_or(plain.text());
         if head.is_empty() {
             return Err(Error::file(&file, "the file is empty", "the first line names the columns"));

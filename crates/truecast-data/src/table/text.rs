@@ -1,5 +1,6 @@
 //! A column of cells as they stand in the file: many short strings in one piece of memory, or a view of the piece that was read.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::grid::Grid;
@@ -56,6 +57,15 @@ impl Text {
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Calls `take` with each of these cells, in order.
+    #[inline]
+    pub(crate) fn for_each(&self, rows: Range<usize>, mut take: impl FnMut(&[u8])) {
+        match &self.shared {
+            Some((grid, column)) => rows.for_each(|row| take(grid.cell(row, *column))),
+            None => rows.for_each(|row| take(self.get(row))),
+        }
     }
 
     /// One cell.
