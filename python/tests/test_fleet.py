@@ -177,6 +177,6 @@ def test_batches_are_checked() -> None:
             make()
     assert tc.Forecasts.gaussian([0.0, 1.0], [1.0, 1.0])[-1] == tc.Gaussian(1.0, 1.0)
     assert [f for f in tc.Forecasts.samples([[1.0, 2.0]])] == [tc.Samples([1.0, 2.0])]
-    assert tc.Forecasts.points([3.0])[0] == 3.0
+    assert tc.Forecasts.points([3.0])[0] == tc.Point(3.0)
     assert repr(tc.Forecasts.quantiles([0.1, 0.9], [[1.0, 2.0]])) == "Forecasts.quantiles(1 rows)"
     assert len(tc.Forecasts.gaussian([], [])) == 0

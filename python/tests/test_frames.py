@@ -407,5 +407,3 @@ def test_points_one_by_one() -> None:
         tc.Point(np.inf)
     with pytest.raises(TypeError, match="row 1: a batch is of points or of distributions"):
         tc.Forecasts.of([tc.Point(1.0), tc.Gaussian(0.0, 1.0)])  # type: ignore[list-item]
-    with pytest.raises(TypeError):
-        tc.Recalibrator().recalibrate(tc.Point(1.0))  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ use crate::markup;
 use crate::numbers::{List, Numbers};
 use crate::recalibrator::Recalibrator;
 use crate::run::{self, Columns, Wanted};
+use crate::scale::Scale;
 use crate::settings;
 use crate::summary;
 use crate::table::{Asked, Table};
@@ -302,7 +303,11 @@ impl Fleet {
         let fleet = self.lock(py)?;
         let found = fleet.series().find(|series| series.key() == key.as_bytes());
         match found {
-            Some(series) => Ok(Recalibrator::around(series.recalibrator().clone())),
+            Some(series) => {
+                let recalibrator = series.recalibrator().clone();
+                let scale = Scale::with(*series.scale(), &recalibrator);
+                Ok(Recalibrator::around(recalibrator, scale))
+            }
             None => Err(pyo3::exceptions::PyKeyError::new_err(key).into()),
         }
     }

@@ -13,6 +13,7 @@ use crate::held::{Base, Held};
 use crate::kinds;
 use crate::numbers::{List, Table};
 use crate::point::Point;
+use crate::scale::{Offer, Scale};
 
 /// The rows, each checked when the batch was made.
 #[derive(Debug, Clone)]
@@ -34,21 +35,32 @@ impl Rows {
         }
     }
 
-    /// The distribution of a row. A point has none.
-    pub(crate) fn get(&self, row: usize) -> Result<Cow<'_, Base>> {
-        Ok(match self {
+    /// The distribution of a row, or its point.
+    fn offer(&self, row: usize) -> Result<Offer<Cow<'_, Base>>> {
+        Ok(Offer::Distribution(match self {
             Rows::Gaussian(rows) => Cow::Owned(Base::Gaussian(rows[row])),
             Rows::Each(rows) => Cow::Borrowed(&rows[row]),
             Rows::Ensembles(values, members) => {
                 Cow::Owned(Base::new(Samples::new(&values[row * members..(row + 1) * members])?))
             }
-            Rows::Points(_) => {
-                return Err(Error::wrong_type(
-                    "a point forecast has no distribution: a Fleet learns its scale, and so does PointScale"
-                        .into(),
-                ));
-            }
-        })
+            Rows::Points(values) => return Ok(Offer::Point(values[row])),
+        }))
+    }
+
+    /// The distribution of a row; that of a point has the scale learned so far.
+    pub(crate) fn get(&self, row: usize, scale: &Scale) -> Result<Cow<'_, Base>> {
+        match self.offer(row)? {
+            Offer::Distribution(base) => Ok(base),
+            Offer::Point(value) => Ok(Cow::Owned(scale.forecast(value)?)),
+        }
+    }
+
+    /// The point of a row, if it is one.
+    pub(crate) fn point(&self, row: usize) -> Option<f64> {
+        match self {
+            Rows::Points(values) => Some(values[row]),
+            _ => None,
+        }
     }
 
     /// The row as a fleet takes it.
@@ -148,7 +160,7 @@ impl Forecasts {
         Ok(Forecasts { rows: Rows::Ensembles(values, columns) })
     }
 
-    /// Point forecasts, for a `Fleet`, which learns their scale.
+    /// Point forecasts; who takes them learns their scale.
     #[staticmethod]
     fn points(values: List) -> Result<Self> {
         each(values.0.len(), |row| match values.0[row] {
@@ -158,7 +170,7 @@ impl Forecasts {
         Ok(Forecasts { rows: Rows::Points(values.0) })
     }
 
-    /// Any distributions, one by one; or points, for a `Fleet`.
+    /// Any distributions, one by one; or points.
     ///
     /// Parameters
     /// ----------
@@ -193,11 +205,9 @@ impl Forecasts {
         let count = self.rows.len();
         let at = if row < 0 { row + count as isize } else { row };
         match usize::try_from(at) {
-            Ok(at) if at < count => match &self.rows {
-                Rows::Points(values) => {
-                    Ok(values[at].into_pyobject(py).map_err(PyErr::from)?.into_any().unbind())
-                }
-                rows => kinds::object(py, Held::Plain(rows.get(at)?.into_owned())),
+            Ok(at) if at < count => match self.rows.offer(at)? {
+                Offer::Distribution(base) => kinds::object(py, Held::Plain(base.into_owned())),
+                Offer::Point(value) => Ok(Py::new(py, Point { value })?.into_any()),
             },
             _ => Err(pyo3::exceptions::PyIndexError::new_err(format!("row {row} of {count}")).into()),
         }

@@ -5,6 +5,7 @@
 //! | `distribution.rs`, `kinds.rs`, `held.rs` | the class of a distribution, its kinds, and how one is held |
 //! | `foreign.rs` | distributions of SciPy, PyTorch and others |
 //! | `recalibrator.rs`, `stream.rs`, `fleet.rs`, `point.rs` | what learns: one lock each, so that any thread may call |
+//! | `scale.rs` | the scale of point forecasts, and the bytes that keep it |
 //! | `forecasts.rs`, `run.rs` | batches |
 //! | `space.rs`, `study.rs`, `trial.rs` | optimisation: what is searched, the study, and its log |
 //! | `recognise.rs`, `table.rs`, `summary.rs` | frames: which column holds what, their rows, their scores |
@@ -32,6 +33,7 @@ mod point;
 mod recalibrator;
 mod recognise;
 mod run;
+mod scale;
 mod scores;
 mod settings;
 mod space;
