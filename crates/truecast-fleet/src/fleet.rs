@@ -33,6 +33,12 @@ pub trait Rows: Sync {
     /// The series of a row.
     fn key(&self, row: usize) -> Cow<'_, [u8]>;
 
+    /// The number of the row's key among the keys of the batch, if they are numbered: rows have the same number if and only if they have the same
+    /// key, and numbers are small. The key itself is then asked for once.
+    fn code(&self, _row: usize) -> Option<usize> {
+        None
+    }
+
     /// The row, understood.
     fn task(&self, row: usize) -> Result<Task, Self::Error>;
 
@@ -164,7 +170,13 @@ impl Fleet {
         let mut parts: Vec<Part<R::Error>> = Vec::new();
         // Rows of one series often come together.
         let mut last: Option<(Cow<'_, [u8]>, usize)> = None;
+        let mut by_code: Vec<Option<usize>> = Vec::new();
         for row in 0..rows.len() {
+            let code = rows.code(row);
+            if let Some(part) = code.and_then(|code| by_code.get(code).copied().flatten()) {
+                parts[part].rows.push(row);
+                continue;
+            }
             let key = rows.key(row);
             let part = match &last {
                 Some((known, part)) if *known == key => *part,
@@ -181,6 +193,12 @@ impl Fleet {
             };
             parts[part].rows.push(row);
             last = Some((key, part));
+            if let Some(code) = code {
+                if by_code.len() <= code {
+                    by_code.resize(code + 1, None);
+                }
+                by_code[code] = Some(part);
+            }
         }
         parts
     }
