@@ -166,7 +166,7 @@ def test_batches_are_checked() -> None:
         lambda: tc.Forecasts.quantiles([0.1, 0.9], [[1.0]]),
         lambda: tc.Forecasts.quantiles([0.1, 0.9], [1.0, 2.0]),
         lambda: tc.Forecasts.samples(np.empty((3, 0))),
-        lambda: tc.Forecasts.of([tc.Gaussian(0.0, 1.0), 3]),  # type: ignore[list-item]
+        lambda: tc.Forecasts.of([tc.Gaussian(0.0, 1.0), 3]),  # type: ignore[arg-type]
         lambda: tc.Forecasts.of(3),  # type: ignore[arg-type]
         lambda: tc.Forecasts.student_t([1.0], [1.0], []),
         lambda: tc.Forecasts.gaussian([0.0], [1.0])[1],

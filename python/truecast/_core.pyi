@@ -537,8 +537,10 @@ class Fleet:
         """The method's name."""
     def certificate(self) -> Certificate:
         """One certificate over all series."""
-    def _take(self, table: _Table, *, q: Sequence[float] | None = None, scores: bool = False) -> tuple[list[_Array], list[_Array]]: ...
-    def _score(self, table: _Table, *, raw_only: bool = False) -> dict[str, Any]: ...
+    def _take(
+        self, table: _Table, *, q: Sequence[float] | None = None, scores: bool = False, skip: bool = False
+    ) -> tuple[list[_Array], list[_Array], list[int], list[tuple[int, Exception]]]: ...
+    def _score(self, table: _Table, *, raw_only: bool = False, skip: bool = False) -> tuple[dict[str, Any], list[tuple[int, Exception]]]: ...
     def to_bytes(self) -> bytes:
         """The state of all series as bytes."""
     @staticmethod
@@ -620,11 +622,24 @@ class _Table:
         values: _Array,
         names: tuple[str, str],
         *,
+        skip: bool = False,
         outcome: _Array | None = None,
         outcome_name: str = "",
         keys: _Coded | None = None,
         time: _Array | None = None,
         due: _Array | None = None,
+    ) -> _Table: ...
+    @staticmethod
+    def m5(
+        series: _Coded,
+        probabilities: _Array,
+        first_days: NDArray[np.int64],
+        days: Sequence[_Array],
+        names: Sequence[str],
+        *,
+        skip: bool = False,
+        places: NDArray[np.int64] | None = None,
+        outcomes: Sequence[_Array] = ...,
     ) -> _Table: ...
 
 def _recognise(
