@@ -1,7 +1,7 @@
 //! The class `Fleet`: many series by key, a batch in one call, on all cores.
 
 use std::borrow::Cow;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -53,7 +53,7 @@ pub(crate) struct Fleet {
 /// A batch from Python's side.
 struct Batch {
     keys: Keys,
-    forecasts: Rows,
+    forecasts: Arc<Rows>,
     outcomes: Vec<f64>,
     groups: Option<Vec<Vec<String>>>,
     time: Option<Vec<f64>>,
@@ -452,7 +452,7 @@ impl Wishes {
         rows: usize,
         wanted: &Wanted,
     ) -> (Columns, Vec<(usize, Error)>) {
-        let mut columns = Columns { rows, ..Columns::default() };
+        let mut columns = Columns::with_room(rows, wanted);
         let width = self.ask.answer.width();
         for row in 0..rows {
             let mut values = &answers.values[row * width..(row + 1) * width];
@@ -462,9 +462,11 @@ impl Wishes {
                 values = &values[2..];
             }
             let (ends, quantiles) = values.split_at(2 * self.intervals);
-            columns.lower.extend(ends.iter().step_by(2));
-            columns.upper.extend(ends.iter().skip(1).step_by(2));
-            columns.quantiles.extend(quantiles);
+            for pair in ends.chunks_exact(2) {
+                columns.lower.push(pair[0]);
+                columns.upper.push(pair[1]);
+            }
+            columns.quantiles.extend_from_slice(quantiles);
         }
         if wanted.pit || wanted.crps {
             columns.pit = vec![f64::NAN; rows];

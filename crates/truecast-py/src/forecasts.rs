@@ -1,6 +1,7 @@
 //! Many forecasts in one object: what batches are made of.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList};
@@ -89,7 +90,14 @@ impl Rows {
 #[derive(Debug)]
 #[pyclass(frozen, module = "truecast")]
 pub(crate) struct Forecasts {
-    pub(crate) rows: Rows,
+    /// Shared with whoever computes with them.
+    pub(crate) rows: Arc<Rows>,
+}
+
+impl Forecasts {
+    fn new(rows: Rows) -> Self {
+        Forecasts { rows: Arc::new(rows) }
+    }
 }
 
 fn together(what: &'static str, left: usize, right: usize) -> Result<()> {
@@ -113,7 +121,7 @@ impl Forecasts {
     fn gaussian(mu: List, sigma: List) -> Result<Self> {
         together("mu and sigma", mu.0.len(), sigma.0.len())?;
         let rows = each(mu.0.len(), |row| Ok(Gaussian::new(mu.0[row], sigma.0[row])?))?;
-        Ok(Forecasts { rows: Rows::Gaussian(rows) })
+        Ok(Forecasts::new(Rows::Gaussian(rows)))
     }
 
     /// Student's t forecasts.
@@ -123,7 +131,7 @@ impl Forecasts {
         together("df and scale", df.0.len(), scale.0.len())?;
         let rows =
             each(df.0.len(), |row| Ok(Base::new(StudentT::new(df.0[row], loc.0[row], scale.0[row])?)))?;
-        Ok(Forecasts { rows: Rows::Each(rows) })
+        Ok(Forecasts::new(Rows::Each(rows)))
     }
 
     /// Forecasts given by their quantiles.
@@ -141,7 +149,7 @@ impl Forecasts {
             let values = &values.values[row * values.columns..(row + 1) * values.columns];
             Ok(Base::new(Quantiles::new(&q.0, values)?))
         })?;
-        Ok(Forecasts { rows: Rows::Each(rows) })
+        Ok(Forecasts::new(Rows::Each(rows)))
     }
 
     /// Ensembles.
@@ -157,7 +165,7 @@ impl Forecasts {
             return Err(truecast::Error::TooFew { what: "samples", least: 1, found: 0 }.into());
         }
         each(rows, |row| Ok(Samples::new(&values[row * columns..(row + 1) * columns]).map(|_| ())?))?;
-        Ok(Forecasts { rows: Rows::Ensembles(values, columns) })
+        Ok(Forecasts::new(Rows::Ensembles(values, columns)))
     }
 
     /// Point forecasts; who takes them learns their scale.
@@ -167,7 +175,7 @@ impl Forecasts {
             value if value.is_finite() => Ok(()),
             value => Err(truecast::Error::NotFinite { what: "point forecast", value }.into()),
         })?;
-        Ok(Forecasts { rows: Rows::Points(values.0) })
+        Ok(Forecasts::new(Rows::Points(values.0)))
     }
 
     /// Any distributions, one by one; or points.
@@ -192,9 +200,9 @@ impl Forecasts {
             }
         }
         if !points.is_empty() {
-            return Ok(Forecasts { rows: Rows::Points(points) });
+            return Ok(Forecasts::new(Rows::Points(points)));
         }
-        Ok(Forecasts { rows: Rows::Each(rows) })
+        Ok(Forecasts::new(Rows::Each(rows)))
     }
 
     fn __len__(&self) -> usize {
@@ -219,7 +227,7 @@ impl Forecasts {
     }
 
     fn __repr__(&self) -> String {
-        let kind = match &self.rows {
+        let kind = match &*self.rows {
             Rows::Gaussian(_) => "gaussian",
             Rows::Each(rows) => match rows.first().map(Base::to_any) {
                 Some(AnyForecast::Quantiles(_)) => "quantiles",
@@ -238,14 +246,14 @@ impl Forecasts {
 }
 
 /// A batch, or a sequence of distributions.
-pub(crate) struct AnyForecasts(pub(crate) Rows);
+pub(crate) struct AnyForecasts(pub(crate) Arc<Rows>);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for AnyForecasts {
     type Error = Error;
 
     fn extract(given: Borrowed<'a, 'py, PyAny>) -> Result<Self> {
         match given.cast::<Forecasts>() {
-            Ok(batch) => Ok(AnyForecasts(batch.get().rows.clone())),
+            Ok(batch) => Ok(AnyForecasts(Arc::clone(&batch.get().rows))),
             Err(_) => Ok(AnyForecasts(Forecasts::of(&given)?.rows)),
         }
     }

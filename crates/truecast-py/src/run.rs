@@ -81,7 +81,7 @@ pub(crate) fn outcomes(y: Option<List>, rows: usize, missing: bool) -> Result<Ve
 }
 
 /// The answers, row by row.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) rows: usize,
     pub(crate) lower: Vec<f64>,
@@ -94,6 +94,22 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
+    /// Without rows, and with room for so many.
+    pub(crate) fn with_room(rows: usize, wanted: &Wanted) -> Self {
+        let room = |columns: usize| Vec::with_capacity(rows * columns);
+        let (intervals, quantiles) = (wanted.intervals.probits.len(), wanted.quantiles.probits.len());
+        Columns {
+            rows,
+            lower: room(intervals),
+            upper: room(intervals),
+            quantiles: room(quantiles),
+            mean: room(usize::from(wanted.mean)),
+            std: room(usize::from(wanted.std)),
+            pit: room(usize::from(wanted.pit)),
+            crps: room(usize::from(wanted.crps)),
+        }
+    }
+
     fn push(&mut self, calibrated: &impl Forecast, outcome: f64, wanted: &Wanted) {
         for &z in &wanted.intervals.probits {
             self.lower.push(calibrated.at_probit(z));
@@ -159,7 +175,7 @@ pub(crate) fn series(
         return Err(truecast::Error::LengthMismatch { what, left: outcomes.len(), right: found }.into());
     }
     let Learner { recalibrator, scale } = learner;
-    let mut columns = Columns { rows: outcomes.len(), ..Columns::default() };
+    let mut columns = Columns::with_room(outcomes.len(), wanted);
     for (row, &outcome) in outcomes.iter().enumerate() {
         let groups = groups.map_or(Groups::NONE, |groups| groups[row]);
         let mut step = || -> Result<()> {
