@@ -1,5 +1,5 @@
 # Few targets; `make` alone lists them.
-.PHONY: help test lint python demo bench golden
+.PHONY: help test lint python libraries demo bench golden
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -21,6 +21,14 @@ python: toolchain venv ## the Python package: its wheel in a fresh environment, 
 	.venv-test/bin/pip install --quiet --disable-pip-version-check "$$(ls target/wheels/truecast-*.whl)[test]"
 	cargo build -p truecast-cli
 	.venv-test/bin/python -m pytest
+
+# Libraries that are too large for every run, or that want other versions than the tests: gigabytes, and some minutes.
+libraries: toolchain venv ## the Python package beside the real PyTorch, statsforecast and mlforecast
+	rm -rf .venv-libraries target/wheels && python3 -m venv .venv-libraries
+	.venv-libraries/bin/pip install --quiet --disable-pip-version-check maturin==1.16.0
+	.venv-libraries/bin/maturin build --quiet --out target/wheels
+	.venv-libraries/bin/pip install --quiet --disable-pip-version-check "$$(ls target/wheels/truecast-*.whl)[nixtla,torch]" polars pytest scipy
+	.venv-libraries/bin/python -m pytest python/tests/test_torch.py python/tests/test_nixtla_libraries.py
 
 demo: toolchain ## calibrate a built-in stream: a table, and charts in report.html
 	cargo run --release --bin truecast -- demo

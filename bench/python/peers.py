@@ -34,6 +34,7 @@ SEED = 20260214
 WARM_UP = 500
 SCORED = 5_000
 BATCH = 1_000_000
+SERIES = 100
 COVERAGE = 0.8
 
 
@@ -97,6 +98,23 @@ def truecast_batch(make: Callable[[], Any]) -> Runner:
         if scores is not None:
             scores.extend(zip(found.lower, found.upper, found.crps, strict=True))
         return seconds
+
+    return run
+
+
+def truecast_fleet(make: Callable[[], Any]) -> Runner:
+    """All rows in one call on all cores, their series by name, one after the other."""
+
+    def run(stream: Stream, scores: Scores | None) -> float:
+        import numpy as np
+        import truecast as tc
+
+        fleet, forecasts, y = make(), tc.Forecasts.gaussian(stream.mu, stream.sigma), np.array(stream.y)
+        names = [f"series {k}" for k in range(SERIES)]
+        keys = [names[row % SERIES] for row in range(len(stream.y))]
+        begin = time.perf_counter()
+        fleet.run(keys, forecasts, y, coverage=COVERAGE)
+        return time.perf_counter() - begin
 
     return run
 
@@ -282,6 +300,7 @@ def peers(authors_code: Path | None) -> list[Peer]:
         Peer("online-cp, Dempster–Hill", "full CDF", online_cp, 5_000, 3),
         Peer("**truecast** `run`, default", "full CDF", truecast_batch(tc.Recalibrator), BATCH, 5),
         Peer("truecast `run`, paper's setting", "full CDF", truecast_batch(tc.Recalibrator.paper), BATCH, 5),
+        Peer(f"**truecast** `Fleet.run`, default, {SERIES} series", "full CDF", truecast_fleet(tc.Fleet), BATCH, 5, scored=False),
         Peer("crepes `predict_int_online`", "full CDF", crepes_online, 20_000, 5),
     ]
     if authors_code is not None:

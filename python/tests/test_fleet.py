@@ -6,6 +6,9 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 from numpy.typing import NDArray
 
@@ -166,7 +169,7 @@ def test_batches_are_checked() -> None:
         lambda: tc.Forecasts.quantiles([0.1, 0.9], [[1.0]]),
         lambda: tc.Forecasts.quantiles([0.1, 0.9], [1.0, 2.0]),
         lambda: tc.Forecasts.samples(np.empty((3, 0))),
-        lambda: tc.Forecasts.of([tc.Gaussian(0.0, 1.0), 3]),  # type: ignore[list-item]
+        lambda: tc.Forecasts.of([tc.Gaussian(0.0, 1.0), 3]),  # type: ignore[arg-type]
         lambda: tc.Forecasts.of(3),  # type: ignore[arg-type]
         lambda: tc.Forecasts.student_t([1.0], [1.0], []),
         lambda: tc.Forecasts.gaussian([0.0], [1.0])[1],
@@ -177,6 +180,48 @@ def test_batches_are_checked() -> None:
             make()
     assert tc.Forecasts.gaussian([0.0, 1.0], [1.0, 1.0])[-1] == tc.Gaussian(1.0, 1.0)
     assert [f for f in tc.Forecasts.samples([[1.0, 2.0]])] == [tc.Samples([1.0, 2.0])]
-    assert tc.Forecasts.points([3.0])[0] == 3.0
+    assert tc.Forecasts.points([3.0])[0] == tc.Point(3.0)
     assert repr(tc.Forecasts.quantiles([0.1, 0.9], [[1.0, 2.0]])) == "Forecasts.quantiles(1 rows)"
     assert len(tc.Forecasts.gaussian([], [])) == 0
+
+
+def test_keys_of_every_kind_are_the_same() -> None:
+    rng = np.random.default_rng(2)
+    names = [f"k{k}" for k in rng.integers(0, 7, 200)]
+    mu, y = rng.normal(size=200), rng.normal(size=200)
+    forecasts = tc.Forecasts.gaussian(mu, np.ones(200))
+
+    def state(keys: Any) -> bytes:
+        fleet = tc.Fleet()
+        fleet.run(keys, forecasts, y)
+        return fleet.to_bytes()
+
+    expected = state(names)
+    apart = ["".join(["k", name[1:]]) for name in names]  # equal texts, each an object of its own
+    kinds: list[Any] = [
+        apart,
+        tuple(names),
+        iter(apart),
+        np.array(names),
+        np.array(names, dtype=object),
+        pd.Series(names),
+        pd.Series(names).astype("category"),
+        pd.Categorical(names, categories=["unused", *sorted(set(names))]),
+        pl.Series(names),
+        pl.Series(names).cast(pl.Categorical),
+        pa.array(names),
+        pa.array(names).dictionary_encode(),
+        pa.chunked_array([names[:50], names[50:]]),
+    ]
+    for keys in kinds:
+        assert state(keys) == expected, type(keys)
+    numbers = [int(name[1:]) for name in names]
+    wholes: list[Any] = [np.array(numbers), np.array(numbers, dtype=np.int8), np.array(numbers, dtype=np.uint64), pd.Categorical(numbers), [str(n) for n in numbers]]
+    for keys in wholes:
+        assert state(keys) == state(numbers), type(keys)
+    # Categories that read alike are one series.
+    assert tc.Fleet().run(pd.Categorical([1, "1"]), tc.Forecasts.gaussian([1.0, 1.0], [1.0, 1.0])).rows == 2
+    missing: list[Any] = [pd.Categorical(["a", None]), pa.array(["a", None]), ["a", None], [1.5, 2.0], "ab", np.array([1.5, 2.0]), 3]
+    for keys in missing:
+        with pytest.raises(TypeError):
+            tc.Fleet().run(keys, tc.Forecasts.gaussian([1.0, 1.0], [1.0, 1.0]))

@@ -1,10 +1,8 @@
-"""Distributions of other libraries: recognised, or tabulated."""
+"""Distributions of other libraries: recognised, or tabulated. Those of PyTorch are in test_torch.py."""
 
 from __future__ import annotations
 
 import statistics
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -150,26 +148,36 @@ def test_what_they_raise_is_raised() -> None:
     assert rc.steps == 0
 
 
-# PyTorch is large and so no part of the test extra: this runs where it is installed, in a process of its own.
-TORCH = """
-import numpy as np, truecast as tc
-from torch.distributions import Exponential, Laplace, Normal
-seen = lambda d: tc.Recalibrator().recalibrate(d).base
-import torch
-assert seen(Normal(torch.tensor(2.0), torch.tensor(3.0))) == tc.Gaussian(2.0, 3.0)
-assert seen(Laplace(torch.tensor(2.0), torch.tensor(3.0))) == tc.Laplace(2.0, 3.0)
-table = seen(Exponential(torch.tensor(0.5)))
-q = np.linspace(0.01, 0.99, 99)
-np.testing.assert_allclose(table.quantile(q), -2.0 * np.log1p(-q), atol=1e-4)
-try:
-    seen(Normal(torch.tensor([2.0, 1.0]), torch.tensor([3.0, 1.0])))
-except TypeError as error:
-    assert "one distribution is needed" in str(error)
-else:
-    raise AssertionError
-"""
+class CdfAlone:
+    """Has the name of an inverse, as PyTorch's families without one do."""
+
+    def __init__(self, support: tuple[float, float] | None = None, error: Exception | None = None) -> None:
+        self.error = error
+        if support is not None:
+            self.support = support
+
+    def icdf(self, q: Any) -> Any:
+        raise NotImplementedError
+
+    def cdf(self, y: Any) -> Any:
+        if self.error is not None:
+            raise self.error
+        return scipy.stats.norm(300.0, 2.0).cdf(y)
 
 
-def test_torch() -> None:
-    pytest.importorskip("torch", reason="PyTorch is not installed")
-    subprocess.run([sys.executable, "-c", TORCH], check=True)
+def test_a_cdf_is_inverted_where_its_inverse_is_not_implemented() -> None:
+    q = np.linspace(0.001, 0.999, 997)
+    for foreign in (CdfAlone(), CdfAlone((0.0, np.inf)), CdfAlone((-np.inf, 1000.0)), CdfAlone((200.0, 400.0))):
+        table = seen(foreign)
+        np.testing.assert_allclose(table.quantile(q), scipy.stats.norm(300.0, 2.0).ppf(q), atol=1e-6)
+    with pytest.raises(TypeError, match="CdfAlone has neither a quantile function nor a cdf"):
+        seen(CdfAlone(error=NotImplementedError()))
+    with pytest.raises(ZeroDivisionError):
+        seen(CdfAlone(error=ZeroDivisionError()))
+
+    class Nowhere(CdfAlone):
+        def cdf(self, y: Any) -> Any:
+            return np.full(np.shape(y), 0.5)
+
+    with pytest.raises(errors.NotFiniteError, match="quantile of the foreign distribution"):
+        seen(Nowhere())

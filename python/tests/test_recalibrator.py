@@ -98,8 +98,6 @@ def test_a_run_is_all_or_nothing(series: Series) -> None:
         tc.Forecasts.gaussian(mu, sigma)
     with pytest.raises(errors.LengthMismatchError, match="400 entries on one side and 399 on the other"):
         rc.run(tc.Forecasts.gaussian(*series[:2]), y[1:])
-    with pytest.raises(TypeError, match="point forecast has no distribution"):
-        rc.run(tc.Forecasts.points(mu), series[2])
     assert rc.to_bytes() == before
 
 

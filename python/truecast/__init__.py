@@ -19,6 +19,10 @@ and `compare` take whole frames of pandas, Polars, PyArrow and others. `minimize
 the same by ask and tell. `scores` has scores over arrays, `errors` the exceptions.
 """
 
+from .interpreters import refuse_all_but_main as _refuse_all_but_main
+
+_refuse_all_but_main()
+
 from . import errors, scores
 from ._core import (
     CDF,

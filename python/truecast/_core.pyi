@@ -310,7 +310,7 @@ class Recalibrated(Distribution):
 
 @final
 class Point:
-    """A forecast that is one number, for a Fleet, which learns its scale."""
+    """A forecast that is one number. It stands for a normal distribution whose scale is learned from past errors."""
 
     def __new__(cls, value: float) -> Point: ...
     @property
@@ -353,10 +353,10 @@ class Forecasts:
         """Ensembles."""
     @staticmethod
     def points(values: _ArrayLike) -> Forecasts:
-        """Point forecasts, for a `Fleet`, which learns their scale."""
+        """Point forecasts; who takes them learns their scale."""
     @staticmethod
-    def of(forecasts: Iterable[_Forecast]) -> Forecasts:
-        """Any distributions, one by one."""
+    def of(forecasts: Iterable[_Forecast] | Iterable[Point]) -> Forecasts:
+        """Any distributions, one by one; or points."""
     def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
     def __getitem__(self, key: int, /) -> Any: ...
@@ -383,9 +383,9 @@ class Recalibrator:
     @staticmethod
     def paper(n: int = 20, *, method: _Method = "ledger", seed: int = 0) -> Recalibrator:
         """The paper's setting."""
-    def recalibrate(self, forecast: _Forecast, *, groups: _Groups | None = None) -> Recalibrated:
+    def recalibrate(self, forecast: _Forecast | Point, *, groups: _Groups | None = None) -> Recalibrated:
         """The calibrated forecast for the next outcome. Pure."""
-    def observe(self, forecast: _Forecast, y: float, *, groups: _Groups | None = None) -> None:
+    def observe(self, forecast: _Forecast | Point, y: float, *, groups: _Groups | None = None) -> None:
         """Learns the outcome of a forecast."""
     def run(
         self,
@@ -445,7 +445,7 @@ class Stream:
     @staticmethod
     def paper(n: int = 20, *, method: _Method = "ledger", seed: int = 0) -> Stream:
         """The paper's setting."""
-    def issue(self, forecast: _Forecast, *, groups: _Groups | None = None) -> tuple[int, Recalibrated]:
+    def issue(self, forecast: _Forecast | Point, *, groups: _Groups | None = None) -> tuple[int, Recalibrated]:
         """Gives a ticket for the outcome, and the calibrated forecast."""
     def resolve(self, ticket: int, y: float) -> None:
         """Brings the outcome of an earlier forecast."""
@@ -537,8 +537,10 @@ class Fleet:
         """The method's name."""
     def certificate(self) -> Certificate:
         """One certificate over all series."""
-    def _take(self, table: _Table, *, q: Sequence[float] | None = None, scores: bool = False) -> tuple[list[_Array], list[_Array]]: ...
-    def _score(self, table: _Table, *, raw_only: bool = False) -> dict[str, Any]: ...
+    def _take(
+        self, table: _Table, *, q: Sequence[float] | None = None, scores: bool = False, skip: bool = False
+    ) -> tuple[list[_Array], list[_Array], list[int], list[tuple[int, Exception]]]: ...
+    def _score(self, table: _Table, *, raw_only: bool = False, skip: bool = False) -> tuple[dict[str, Any], list[tuple[int, Exception]]]: ...
     def to_bytes(self) -> bytes:
         """The state of all series as bytes."""
     @staticmethod
@@ -620,11 +622,24 @@ class _Table:
         values: _Array,
         names: tuple[str, str],
         *,
+        skip: bool = False,
         outcome: _Array | None = None,
         outcome_name: str = "",
         keys: _Coded | None = None,
         time: _Array | None = None,
         due: _Array | None = None,
+    ) -> _Table: ...
+    @staticmethod
+    def m5(
+        series: _Coded,
+        probabilities: _Array,
+        first_days: NDArray[np.int64],
+        days: Sequence[_Array],
+        names: Sequence[str],
+        *,
+        skip: bool = False,
+        places: NDArray[np.int64] | None = None,
+        outcomes: Sequence[_Array] = ...,
     ) -> _Table: ...
 
 def _recognise(

@@ -137,6 +137,10 @@ class NotAProbabilityError(CellError):
     """A cell that should hold a quantile's probability does not."""
 
 
+class SecondOutcomeError(InvalidInputError):
+    """A frame of outcomes has two that differ for the same forecast."""
+
+
 class NoForecastError(InvalidInputError):
     """A row without a forecast: it may lack an outcome, not a forecast."""
 
@@ -317,3 +321,12 @@ class UnusedSettingError(SettingError):
 
 class NoOutcomeError(TruecastError):
     """The best of a study is asked for and no trial has an outcome."""
+
+
+class SkippedRowsWarning(UserWarning):
+    """Rows broke a rule and were left out, as ``on_error="skip"`` asks."""
+
+    count: int
+    """How many rows, or forecasts over several rows, broke one."""
+    refused: tuple[tuple[int, Exception], ...]
+    """The row of each, and the exception that it would have raised."""

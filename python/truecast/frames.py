@@ -12,6 +12,7 @@ by itself, on all cores. What comes out is of the kind that came in, with the sa
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import errors, tables
+from . import errors, hub, m5, tables
 from ._core import Fleet, _Layout, _recognise, _Table
 from .summaries import Comparison, Summary
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
     from ._core import _Method
 
-    _Form: TypeAlias = Literal["gaussian", "quantiles", "intervals", "samples", "point", "hubverse"]
+    _Form: TypeAlias = Literal["gaussian", "quantiles", "intervals", "samples", "point", "hubverse", "m5"]
+    _OnError: TypeAlias = Literal["fail", "skip"]
 
 FrameT = TypeVar("FrameT")
 
@@ -37,6 +39,10 @@ _USUAL_GROUPS = 8
 _PAPER_RESOLUTION = 20
 # Intervals for point forecasts, which have none of their own.
 _USUAL_COVERAGES = (0.5, 0.8, 0.95)
+# Forms with a forecast in several rows.
+_LONG = ("hubverse", "m5")
+# Rows that are named when some are left out.
+_SHOWN = 5
 _SCORES = ("pit_raw", "pit", "crps_raw", "crps")
 _METHODS: tuple[_Method, ...] = (
     "ledger",
@@ -60,10 +66,16 @@ class _Recognised:
 
     table: tables.Table
     layout: _Layout
+    outcomes: tables.Table | None
 
     @property
     def is_long(self) -> bool:
-        return self.layout.form == "hubverse"
+        return self.layout.form in _LONG
+
+    @property
+    def skips(self) -> bool:
+        """True if rows that break a rule are left out."""
+        return self.table.refused is not None
 
     def name(self, column: int | None) -> str:
         return "" if column is None else self.table.names[column]
@@ -71,6 +83,8 @@ class _Recognised:
     def rows(self, groups: Sequence[str] = ()) -> _Table:
         """The rows as a fleet takes them."""
         table, layout = self.table, self.layout
+        if layout.form == "m5":
+            return m5.rows(table, layout.keys[0], layout.columns, self.outcomes)
         outcome = None if layout.outcome is None else table.numbers(layout.outcome)
         keys = self._coded(layout.keys) if layout.keys else None
         # Late outcomes alone need times; whatever else a column of that name holds is nobody's business.
@@ -87,18 +101,35 @@ class _Recognised:
         (value,) = layout.columns
         # What tells forecasts apart: the series, and the times.
         task = [column for column in (*layout.keys, layout.time, layout.outcome_time) if column is not None]
+        if self.outcomes is not None:
+            times = [column for column in (layout.time, layout.outcome_time) if column is not None]
+            outcome = hub.outcomes(table, task, times, self.outcomes)
         return _Table.hub(
             self._coded(task)[0] if task else np.zeros(table.rows, dtype=np.int64),
             table.labels(kind),
             table.labels(identifier),
             table.numbers(value),
             (self.name(identifier), self.name(value)),
+            skip=self.skips,
             outcome=outcome,
             outcome_name=self.name(layout.outcome),
             keys=keys,
             time=time,
             due=due,
         )
+
+    def tell(self, refused: Sequence[tuple[int, Exception]]) -> None:
+        """Warns of rows that were left out."""
+        if not refused:
+            return
+        unreadable = self.table.refused or {}
+        found = tuple((row, unreadable.get(row, error)) for row, error in refused)
+        said = [str(error) if str(error).startswith(f"row {row}") else f"row {row}: {error}" for row, error in found[:_SHOWN]]
+        more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+        count = "1 row was" if len(found) == 1 else f"{len(found)} rows were"
+        warning = errors.SkippedRowsWarning("\n  ".join([f"{count} left out", *said, *more]))
+        warning.count, warning.refused = len(found), found
+        warnings.warn(warning, stacklevel=3)
 
     def _coded(self, columns: Sequence[int]) -> tables.Coded:
         """The cells of several columns together, joined as the command joins them."""
@@ -125,8 +156,13 @@ def _recognised(
     model: str | None,
     time: str | None,
     outcome_time: str | None,
+    outcomes: Any,
+    on_error: _OnError,
 ) -> _Recognised:
     table = tables.of(frame, model)
+    if on_error not in ("fail", "skip"):
+        raise _setting(f'on_error is "fail" or "skip", not {on_error!r}')
+    table.refused = {} if on_error == "skip" else None
     if outcome is not None and not isinstance(outcome, str):
         values = np.asarray(outcome)
         if values.shape != (table.rows,):
@@ -146,12 +182,12 @@ def _recognised(
         point=point,
         model=None if table.chosen else model,
     )
-    if layout.form == "m5":
-        raise tables.columns_error("the M5 form needs a file of outcomes beside it", "use the command: truecast calibrate --outcomes FILE")
+    if outcomes is not None and layout.form not in _LONG:
+        raise _setting("outcomes= is for hub and M5 forms; here a row holds its own outcome: name its column with outcome=")
     for column in layout.columns:
         if column >= table.width:
             raise tables.columns_error(f"{table.names[column]} holds the forecast and is no column", "make it one: reset_index()")
-    return _Recognised(table, layout)
+    return _Recognised(table, layout, None if outcomes is None else tables.of(outcomes))
 
 
 def _setting(message: str) -> errors.SettingError:
@@ -205,6 +241,8 @@ def calibrate(
     form: _Form | None = None,
     time: str | None = None,
     outcome_time: str | None = None,
+    outcomes: Any = None,
+    on_error: _OnError = "fail",
     coverage: float | Sequence[float] | None = None,
     q: float | Sequence[float] | None = None,
     scores: bool = False,
@@ -233,6 +271,11 @@ def calibrate(
     outcome, key, mean, std, point, model, form, time, outcome_time
         Columns, where their names do not say what they hold. `outcome` may be the outcomes themselves, in the order of the rows; `key` may be several columns, and
         ``()`` says that all rows are one series; `model` is NAME of ``NAME-lo-80`` and ``NAME-hi-80``, or sktime's variable.
+    outcomes : frame, optional
+        Outcomes in a frame of their own, for a hub's forecasts (which have some of its columns, and ``oracle_value``, ``observation`` or ``value`` here) and for rows of the
+        M5 competition (``id``, and the same ``F`` columns or days ``d_1914``, …).
+    on_error : str
+        What to do with a row that breaks a rule: ``fail``, or ``skip``, which leaves such rows out and counts them in a `SkippedRowsWarning`.
     coverage, q : float or sequence, optional
         Write these central intervals (``lo-80``, ``hi-80``) and quantiles (``q0.1``) at the end, instead of the form that came in.
     scores : bool
@@ -271,7 +314,7 @@ def calibrate(
     >>> list(tc.calibrate(today, fleet=fleet, coverage=0.9, scores=True)), fleet.rows
     (['unique_id', 'y', 'lo-90', 'hi-90', 'pit_raw', 'pit', 'crps_raw', 'crps'], 4)
     """
-    recognised = _recognised(frame, outcome, key, form, mean, std, point, model, time, outcome_time)
+    recognised = _recognised(frame, outcome, key, form, mean, std, point, model, time, outcome_time, outcomes, on_error)
     table, layout = recognised.table, recognised.layout
     counts = _groups(groups, recognised)
     timed = _timed(delay, recognised)
@@ -310,7 +353,7 @@ def calibrate(
     quantiles, coverages = _probabilities("q", q), _probabilities("coverage", coverage)
     asked = bool(quantiles or coverages)
     if recognised.is_long and (asked or scores):
-        raise _setting("coverage, q and scores are for forms with one row for each forecast: a hub's comes out as it came in")
+        raise _setting("coverage, q and scores are for forms with one row for each forecast: those of hubs and of the M5 competition come out as they came in")
     dropped = set(layout.columns) if asked else set()
     names: list[str] = []
     wanted: list[float] = []
@@ -325,17 +368,24 @@ def calibrate(
         for side, end in (("lo", (100.0 - percent) / 200.0), ("hi", (100.0 + percent) / 200.0)):
             names.append(_free(f"{side}-{tables.decimal(percent)}", staying))
             wanted.append(end)
-    columns, scored = fleet._take(recognised.rows(list(counts)), q=wanted or None, scores=scores)
+    columns, scored, left_out, refused = fleet._take(
+        recognised.rows(list(counts)), q=wanted or None, scores=scores, skip=recognised.skips
+    )
+    recognised.tell(refused)
     if recognised.is_long:
-        (column,) = layout.columns
-        kept = table.numbers(column)
-        long: FrameT = table.changed({column: np.where(np.isnan(columns[0]), kept, columns[0])}, set(), {})
-        return long
+        # What no forecast has a say in stays as it came; a cell that no number is becomes a missing one.
+        unreadable = np.isin(np.arange(table.rows), list(table.refused or ()))
+        columns = [
+            np.where(np.isnan(new), np.where(unreadable, np.nan, table.numbers(column)), new)
+            for column, new in zip(layout.columns, columns, strict=True)
+        ]
     replaced = {} if asked else dict(zip(layout.columns, columns, strict=False))
     added = dict(zip(names, columns[len(columns) - len(names) :], strict=True))
     added.update({_free(name, staying): values for name, values in zip(_SCORES, scored, strict=False)})
-    wide: FrameT = table.changed(replaced, dropped, added)
-    return wide
+    changed: FrameT = table.changed(replaced, dropped, added)
+    if left_out:
+        changed = table.without(changed, np.setdiff1d(np.arange(table.rows), left_out))
+    return changed
 
 
 def _free(name: str, staying: Sequence[str]) -> str:
@@ -357,12 +407,14 @@ def evaluate(
     form: _Form | None = None,
     time: str | None = None,
     outcome_time: str | None = None,
+    outcomes: Any = None,
+    on_error: _OnError = "fail",
 ) -> Summary:
     """Scores forecasts as they are: nothing is recalibrated.
 
     Parameters
     ----------
-    frame, outcome, key, mean, std, point, model, form, time, outcome_time
+    frame, outcome, key, mean, std, point, model, form, time, outcome_time, outcomes, on_error
         As of `calibrate`.
 
     Returns
@@ -376,8 +428,10 @@ def evaluate(
     >>> summary.rows, summary.coverage["0.8"].raw
     (2, 0.5)
     """
-    recognised = _recognised(frame, outcome, key, form, mean, std, point, model, time, outcome_time)
-    return _scored(Summary._of(Fleet()._score(recognised.rows(), raw_only=True)))
+    recognised = _recognised(frame, outcome, key, form, mean, std, point, model, time, outcome_time, outcomes, on_error)
+    found, refused = Fleet()._score(recognised.rows(), raw_only=True, skip=recognised.skips)
+    recognised.tell(refused)
+    return _scored(Summary._of(found))
 
 
 def compare(
@@ -393,6 +447,7 @@ def compare(
     form: _Form | None = None,
     time: str | None = None,
     outcome_time: str | None = None,
+    on_error: _OnError = "fail",
     paper: bool | int = False,
     seed: int = 0,
     delay: int | None = None,
@@ -403,7 +458,7 @@ def compare(
     ----------
     methods : sequence of str
         All of them unless said.
-    frame, outcome, key, mean, std, point, model, form, time, outcome_time, paper, seed, delay
+    frame, outcome, key, mean, std, point, model, form, time, outcome_time, on_error, paper, seed, delay
         As of `calibrate`.
 
     Returns
@@ -411,7 +466,7 @@ def compare(
     Comparison
         Summaries by method, which prints as a table; `to_frame` makes it a pandas frame.
     """
-    recognised = _recognised(frame, outcome, key, form, mean, std, point, model, time, outcome_time)
+    recognised = _recognised(frame, outcome, key, form, mean, std, point, model, time, outcome_time, None, on_error)
     if recognised.is_long:
         raise _setting("methods are compared on forms with one row for each forecast: evaluate what calibrate makes by each")
     if isinstance(methods, str) or not methods:
@@ -420,7 +475,13 @@ def compare(
     resolution = _PAPER_RESOLUTION if paper is True else int(paper) or None
     fleets = {method: Fleet(method, seed=seed, delay=delay or 0, timed=timed, paper=resolution) for method in methods}
     rows = recognised.rows()
-    return Comparison({method: _scored(Summary._of(fleet._score(rows))) for method, fleet in fleets.items()})
+    refused: list[tuple[int, Exception]] = []
+    summaries: dict[str, Summary] = {}
+    for method, fleet in fleets.items():
+        found, refused = fleet._score(rows, skip=recognised.skips)
+        summaries[method] = _scored(Summary._of(found))
+    recognised.tell(refused)
+    return Comparison(summaries)
 
 
 def _scored(summary: Summary) -> Summary:

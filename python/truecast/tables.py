@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
 from numbers import Integral, Real
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,12 +37,16 @@ class Table(ABC):
     rows : int
     chosen : bool
         True if the names say already which model is meant: those of the other models say nothing.
+    refused : dict of int to CellError, optional
+        What is wrong with cells that cannot be read, by row, if their rows may be left out; None if the first one is raised. Such a cell is read as
+        infinite, which is refused wherever it counts.
     """
 
     names: list[str]
     width: int
     rows: int
     chosen: bool = False
+    refused: dict[int, errors.CellError] | None = None
 
     def __init__(self, names: list[str], rows: int) -> None:
         self.names, self.width, self.rows = names, len(names), rows
@@ -72,19 +76,29 @@ class Table(ABC):
             return _as_array(self._beside[column])
         return self.array(column)
 
+    @abstractmethod
+    def without(self, frame: Any, kept: NDArray[np.intp]) -> Any:
+        """The rows of a frame of this kind that are kept."""
+
+    def refuse(self, error: errors.CellError) -> None:
+        """Raises the error, or keeps it if rows may be left out."""
+        if self.refused is None:
+            raise error
+        self.refused.setdefault(error.row, error)
+
     def numbers(self, column: int) -> Numbers:
         """A column of numbers, NaN where one is missing."""
         values = self._values(column)
         if values.dtype.kind in "iuf":
-            return values.astype(np.float64, copy=False)
+            return _aligned(values)
         numbers = np.full(self.rows, np.nan)
         for row, value in enumerate(values.tolist()):
-            if isinstance(value, (bool, np.bool_)):
-                not_a_number(row, self.names[column], value)
-            elif isinstance(value, Real) or type(value).__name__ == "Decimal":
-                numbers[row] = float(value)
-            elif not _is_missing(value):
-                not_a_number(row, self.names[column], value)
+            if _is_missing(value):
+                continue
+            if isinstance(value, (bool, np.bool_)) or not (isinstance(value, Real) or type(value).__name__ == "Decimal"):
+                self.refuse(placed(errors.NotANumberError, f"must be a number, got {value!r}", row, self.names[column], value))
+                value = np.inf
+            numbers[row] = float(value)
         return numbers
 
     def labels(self, column: int) -> Coded:
@@ -104,7 +118,7 @@ class Table(ABC):
         """A column of times: numbers as they are, dates and instants in seconds, NaN where one is missing."""
         values = self._values(column)
         if values.dtype.kind in "iuf":
-            return values.astype(np.float64, copy=False)
+            return _aligned(values)
         if values.dtype.kind == "M":
             unit = np.datetime_data(values.dtype)[0]
             if unit not in _PER_SECOND:
@@ -113,11 +127,15 @@ class Table(ABC):
             seconds[np.isnat(values)] = np.nan
             return np.asarray(seconds, dtype=np.float64)
         codes, texts = self.labels(column)
-        try:
-            known = [np.nan if time is None else time for time in _times(texts)]
-        except errors.NotATimeError as error:
-            row = int(np.flatnonzero(codes == texts.index(error.value))[0])
-            raise _placed(errors.NotATimeError, str(error), row, self.names[column], error.value) from None
+        known = []
+        for code, cell in enumerate(texts):
+            try:
+                (time,) = _times([cell])
+            except errors.NotATimeError as error:
+                for row in np.flatnonzero(codes == code).tolist():
+                    self.refuse(placed(errors.NotATimeError, str(error), row, self.names[column], cell))
+                time = np.inf
+            known.append(np.nan if time is None else time)
         return np.asarray([*known, np.nan], dtype=np.float64)[codes]
 
 
@@ -128,21 +146,32 @@ def columns_error(problem: str, hint: str) -> errors.ColumnsError:
     return error
 
 
-def _placed(kind: type[errors.CellError], message: str, row: int, column: str, value: Any) -> errors.CellError:
+def placed(kind: type[errors.CellError], message: str, row: int, column: str, value: Any) -> errors.CellError:
+    """The exception for a cell."""
     error = kind(f"row {row}: column {column}: {message}")
     error.row, error.column, error.value = row, column, value
     return error
 
 
-def not_a_number(row: int, column: str, value: Any) -> NoReturn:
-    """Refuses a cell."""
-    raise _placed(errors.NotANumberError, f"must be a number, got {value!r}", row, column, value)
+def outcomes(table: Table, column: int) -> Numbers:
+    """A column of outcomes in a frame of their own: finite, NaN where one is missing."""
+    numbers = table.numbers(column)
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if len(infinite):
+        row = int(infinite[0])
+        raise placed(errors.CellError, f"must be a finite number, got {numbers[row]}", row, table.names[column], numbers[row])
+    return numbers
 
 
 def _as_array(values: Any) -> NDArray[Any]:
     """NumPy would make texts of a list in which one entry is a text."""
     array = np.asarray(values)
     return np.array(list(values), dtype=object) if array.dtype.kind in "US" and not isinstance(values, np.ndarray) else array
+
+
+def _aligned(values: NDArray[Any]) -> Numbers:
+    """Numbers without a copy, but for those of an array with fields that stand between addresses a processor reads at."""
+    return np.require(values.astype(np.float64, copy=False), requirements="A")
 
 
 def _is_missing(value: Any) -> bool:
@@ -191,6 +220,9 @@ class DictTable(Table):
                 kept[name] = values
         return {**kept, **added}
 
+    def without(self, frame: Any, kept: NDArray[np.intp]) -> Any:
+        return {name: _as_array(values)[kept] for name, values in frame.items()}
+
 
 class StructuredTable(Table):
     """A NumPy array with fields."""
@@ -217,6 +249,9 @@ class StructuredTable(Table):
         for name, values in columns.items():
             out[name] = values
         return out
+
+    def without(self, frame: Any, kept: NDArray[np.intp]) -> Any:
+        return frame[kept]
 
 
 class PandasTable(Table):
@@ -271,6 +306,9 @@ class PandasTable(Table):
         if self._padding:
             more.columns = self.pandas.MultiIndex.from_tuples([(name, *[""] * self._padding) for name in added], names=out.columns.names)
         return self.pandas.concat([out, more], axis=1)
+
+    def without(self, frame: Any, kept: NDArray[np.intp]) -> Any:
+        return frame.iloc[kept]
 
 
 def _sktime_names(columns: list[Any], model: str | None) -> list[str]:
@@ -329,6 +367,9 @@ class PolarsTable(Table):
         new += [self.polars.Series(name, values, nan_to_null=True) for name, values in added.items()]
         return self.frame.drop([self.names[at] for at in sorted(dropped)]).with_columns(new)
 
+    def without(self, frame: Any, kept: NDArray[np.intp]) -> Any:
+        return frame[kept]
+
 
 class ArrowTable(Table):
     """A table or a batch of PyArrow, or anything that gives its columns as an Arrow stream, which comes back as a table."""
@@ -370,6 +411,9 @@ class ArrowTable(Table):
             return out
         arrays = [self.pyarrow.concat_arrays(cells.chunks) if cells.num_chunks else self.pyarrow.array([], cells.type) for cells in out.columns]
         return self.pyarrow.RecordBatch.from_arrays(arrays, schema=out.schema)
+
+    def without(self, frame: Any, kept: NDArray[np.intp]) -> Any:
+        return frame.take(self.pyarrow.array(kept))
 
     def _new(self, values: Numbers, kind: Any) -> Any:
         return self.pyarrow.array(values, from_pandas=True).cast(kind, safe=False)

@@ -33,6 +33,12 @@ pub trait Rows: Sync {
     /// The series of a row.
     fn key(&self, row: usize) -> Cow<'_, [u8]>;
 
+    /// The number of the row's key among the keys of the batch, if they are numbered: rows have the same number if and only if they have the same
+    /// key, and numbers are small. The key itself is then asked for once.
+    fn code(&self, _row: usize) -> Option<usize> {
+        None
+    }
+
     /// The row, understood.
     fn task(&self, row: usize) -> Result<Task, Self::Error>;
 
@@ -165,7 +171,13 @@ impl Fleet {
     fn split<R: Rows>(&mut self, rows: &R, refused: &mut Vec<(usize, R::Error)>) -> Vec<Part<R::Error>> {
         let mut parts: Vec<Part<R::Error>> = Vec::new();
         let mut last = None;
+        let mut by_code: Vec<Option<usize>> = Vec::new();
         for row in 0..rows.len() {
+            let code = rows.code(row);
+            if let Some(part) = code.and_then(|code| by_code.get(code).copied().flatten()) {
+                parts[part].rows.push(row);
+                continue;
+            }
             let key = rows.key(row);
             // Rows of one series come together, or series take turns: most keys are known before they are looked up.
             let guess = last.and_then(|last: usize| {
@@ -187,6 +199,12 @@ impl Fleet {
                 parts[last].next = part;
             }
             last = Some(part);
+            if let Some(code) = code {
+                if by_code.len() <= code {
+                    by_code.resize(code + 1, None);
+                }
+                by_code[code] = Some(part);
+            }
         }
         parts
     }

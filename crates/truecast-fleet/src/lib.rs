@@ -21,6 +21,7 @@ pub use ask::{Answer, Ask, FAN, FanPoint, Given, RowScores, Task};
 pub use error::{Error, Result};
 pub use fleet::{Answers, Fleet, Rows};
 pub use parts::{Part, Parts};
+pub use point::LearnedScale;
 pub use record::Tally;
 pub use series::Series;
 pub use settings::{Lateness, Settings};

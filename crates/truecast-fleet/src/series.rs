@@ -108,6 +108,11 @@ impl Series {
         self.stream.recalibrator()
     }
 
+    /// The scale of its point forecasts as it is now.
+    pub fn scale(&self) -> &LearnedScale {
+        &self.scale
+    }
+
     /// The labels of its groups, in the order of their ledgers.
     pub fn groups(&self) -> &[String] {
         &self.groups

@@ -1,21 +1,23 @@
 //! The class `Fleet`: many series by key, a batch in one call, on all cores.
 
 use std::borrow::Cow;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyType};
 use truecast_fleet::{Answer, Answers, Ask, Lateness, RowScores, Rows as FleetRows, Task};
 
 use crate::certificate;
 use crate::errors::{Error, Result};
 use crate::forecasts::{AnyForecasts, Rows};
+use crate::keys::{Keys, label, labels};
 use crate::markup;
 use crate::numbers::{List, Numbers};
 use crate::recalibrator::Recalibrator;
 use crate::run::{self, Columns, Wanted};
+use crate::scale::Scale;
 use crate::settings;
 use crate::summary;
 use crate::table::{Asked, Table};
@@ -50,8 +52,8 @@ pub(crate) struct Fleet {
 
 /// A batch from Python's side.
 struct Batch {
-    keys: Vec<String>,
-    forecasts: Rows,
+    keys: Keys,
+    forecasts: Arc<Rows>,
     outcomes: Vec<f64>,
     groups: Option<Vec<Vec<String>>>,
     time: Option<Vec<f64>>,
@@ -66,7 +68,11 @@ impl FleetRows for Batch {
     }
 
     fn key(&self, row: usize) -> Cow<'_, [u8]> {
-        Cow::Borrowed(self.keys[row].as_bytes())
+        Cow::Borrowed(self.keys.text(row).as_bytes())
+    }
+
+    fn code(&self, row: usize) -> Option<usize> {
+        Some(self.keys.code(row))
     }
 
     fn task(&self, row: usize) -> std::result::Result<Task, truecast_fleet::Error> {
@@ -96,19 +102,56 @@ impl Fleet {
 }
 
 impl Fleet {
-    /// Takes the rows of a frame, all or none but for those that only the fleet can refuse.
-    fn take(&self, py: Python<'_>, table: &Table, ask: &Ask) -> Result<Answers<Error>> {
+    /// Takes the rows of a frame. Either all or none, but for those that only the fleet can refuse; or, if rows may be left out, all that break no
+    /// rule: then those that do are told, and the rows of the frame that are without an answer.
+    fn take(
+        &self,
+        py: Python<'_>,
+        table: &Table,
+        ask: &Ask,
+        skip: bool,
+    ) -> Result<(Answers<Error>, LeftOut)> {
         let mut guard = self.lock(py)?;
         let fleet = &mut *guard;
         let timed = fleet.settings().lateness == Lateness::Times;
         let rows = Asked { table, timed };
         let mut answers = py.detach(|| {
-            table.check(timed && !ask.raw_only)?;
+            if !skip {
+                table.check(timed && !ask.raw_only)?;
+            }
             Ok::<_, Error>(fleet.run(&rows, ask))
         })?;
-        let refused: Vec<_> = answers.refused.drain(..).map(|(at, error)| (rows.row(at), error)).collect();
-        if refused.is_empty() { Ok(answers) } else { Err(Error::RefusedRows(refused)) }
+        let refused: Vec<_> = answers.refused.drain(..).collect();
+        if !skip {
+            let refused: Vec<_> = refused.into_iter().map(|(at, error)| (rows.row(at), error)).collect();
+            return match refused.is_empty() {
+                true => Ok((answers, LeftOut::default())),
+                false => Err(Error::RefusedRows(refused)),
+            };
+        }
+        let mut errors = table.refused();
+        let mut left_out: Vec<usize> = errors.iter().map(|&(row, _)| row).collect();
+        for (at, error) in refused {
+            left_out.extend(table.rows_of(at));
+            errors.push((rows.row(at), error));
+        }
+        left_out.sort_unstable();
+        left_out.dedup();
+        errors.sort_by_key(|&(row, _)| row);
+        let told = |(row, error)| (row, PyErr::from(error).into_value(py).into_any());
+        Ok((answers, LeftOut { rows: left_out, refused: errors.into_iter().map(told).collect() }))
     }
+}
+
+/// Rows, and the exceptions that say what is wrong with them.
+type Refused = Vec<(usize, Py<PyAny>)>;
+
+/// What a frame has lost.
+#[derive(Debug, Default)]
+struct LeftOut {
+    rows: Vec<usize>,
+    /// For each row or forecast that broke a rule its row, and why.
+    refused: Refused,
 }
 
 fn expect_length(what: &'static str, rows: usize, found: usize) -> Result<()> {
@@ -165,7 +208,8 @@ impl Fleet {
     /// Parameters
     /// ----------
     /// keys : sequence of str or int
-    ///     The series of each row.
+    ///     The series of each row. Fastest are those that number their texts, as a pandas `Categorical` and a dictionary array of PyArrow do, then arrays of
+    ///     integers, then lists in which equal texts are the same object.
     /// forecasts : Forecasts or sequence of distributions
     /// y : array_like, optional
     ///     The outcomes; without them rows are forecast and teach nothing.
@@ -211,7 +255,7 @@ impl Fleet {
         let AnyForecasts(forecasts) = forecasts;
         let rows = forecasts.len();
         let batch = Batch {
-            keys: labels(keys)?,
+            keys: Keys::read(keys)?,
             outcomes: run::outcomes(y, rows, missing)?,
             forecasts,
             groups: groups.map(label_sets).transpose()?,
@@ -239,8 +283,9 @@ impl Fleet {
     }
 
     /// For `truecast.calibrate`: takes a frame's rows, and answers with the columns that take the forecast's place or with the
-    /// quantiles asked for, and with the scores of each row before and after. A frame that breaks a rule changes nothing.
-    #[pyo3(signature = (table, *, q = None, scores = false))]
+    /// quantiles asked for, with the scores of each row before and after, with the rows that were left out and with why. Unless rows may
+    /// be left out, a frame that breaks a rule changes nothing.
+    #[pyo3(signature = (table, *, q = None, scores = false, skip = false))]
     #[allow(clippy::type_complexity)]
     fn _take<'py>(
         &self,
@@ -248,10 +293,11 @@ impl Fleet {
         table: &Table,
         q: Option<Vec<f64>>,
         scores: bool,
-    ) -> Result<(Vec<Bound<'py, PyArray1<f64>>>, Vec<Bound<'py, PyArray1<f64>>>)> {
+        skip: bool,
+    ) -> Result<(Vec<Bound<'py, PyArray1<f64>>>, Vec<Bound<'py, PyArray1<f64>>>, Vec<usize>, Refused)> {
         let answer = q.map_or_else(|| table.answer(), Answer::Quantiles);
         let ask = Ask { answer, row_scores: scores, scoreboards: false, fan: 0, raw_only: false };
-        let answers = self.take(py, table, &ask)?;
+        let (answers, left_out) = self.take(py, table, &ask, skip)?;
         let columns = table.columns(&ask.answer, &answers.values);
         let mut scored = Vec::new();
         if scores {
@@ -265,19 +311,25 @@ impl Fleet {
         }
         let arrays =
             |columns: Vec<Vec<f64>>| columns.into_iter().map(|c| PyArray1::from_vec(py, c)).collect();
-        Ok((arrays(columns), arrays(scored)))
+        Ok((arrays(columns), arrays(scored), left_out.rows, left_out.refused))
     }
 
     /// For `truecast.evaluate` and `truecast.compare`: takes a frame's rows and says how they were met.
-    #[pyo3(signature = (table, *, raw_only = false))]
-    fn _score<'py>(&self, py: Python<'py>, table: &Table, raw_only: bool) -> Result<Bound<'py, PyDict>> {
+    #[pyo3(signature = (table, *, raw_only = false, skip = false))]
+    fn _score<'py>(
+        &self,
+        py: Python<'py>,
+        table: &Table,
+        raw_only: bool,
+        skip: bool,
+    ) -> Result<(Bound<'py, PyDict>, Refused)> {
         let ask = Ask { answer: Answer::Nothing, row_scores: false, scoreboards: true, fan: 0, raw_only };
-        self.take(py, table, &ask)?;
+        let (_, left_out) = self.take(py, table, &ask, skip)?;
         let (scoreboard, certificate) = {
             let fleet = self.lock(py)?;
             (fleet.scoreboard()?, fleet.certificate())
         };
-        summary::dictionary(py, &scoreboard, certificate, raw_only)
+        Ok((summary::dictionary(py, &scoreboard, certificate, raw_only)?, left_out.refused))
     }
 
     /// The keys of all series, in the order of their first rows.
@@ -302,7 +354,11 @@ impl Fleet {
         let fleet = self.lock(py)?;
         let found = fleet.series().find(|series| series.key() == key.as_bytes());
         match found {
-            Some(series) => Ok(Recalibrator::around(series.recalibrator().clone())),
+            Some(series) => {
+                let recalibrator = series.recalibrator().clone();
+                let scale = Scale::with(*series.scale(), &recalibrator);
+                Ok(Recalibrator::around(recalibrator, scale))
+            }
             None => Err(pyo3::exceptions::PyKeyError::new_err(key).into()),
         }
     }
@@ -396,7 +452,7 @@ impl Wishes {
         rows: usize,
         wanted: &Wanted,
     ) -> (Columns, Vec<(usize, Error)>) {
-        let mut columns = Columns { rows, ..Columns::default() };
+        let mut columns = Columns::with_room(rows, wanted);
         let width = self.ask.answer.width();
         for row in 0..rows {
             let mut values = &answers.values[row * width..(row + 1) * width];
@@ -406,9 +462,11 @@ impl Wishes {
                 values = &values[2..];
             }
             let (ends, quantiles) = values.split_at(2 * self.intervals);
-            columns.lower.extend(ends.iter().step_by(2));
-            columns.upper.extend(ends.iter().skip(1).step_by(2));
-            columns.quantiles.extend(quantiles);
+            for pair in ends.chunks_exact(2) {
+                columns.lower.push(pair[0]);
+                columns.upper.push(pair[1]);
+            }
+            columns.quantiles.extend_from_slice(quantiles);
         }
         if wanted.pit || wanted.crps {
             columns.pit = vec![f64::NAN; rows];
@@ -421,25 +479,6 @@ impl Wishes {
         let refused = answers.refused.into_iter().map(|(row, error)| (row, Error::from(error)));
         (columns, refused.collect())
     }
-}
-
-/// A key or a label: text, or a whole number as its digits.
-fn label(given: &Bound<'_, PyAny>) -> Result<String> {
-    if let Ok(text) = given.cast::<PyString>() {
-        return Ok(text.to_str()?.to_owned());
-    }
-    if given.is_instance_of::<PyInt>() || given.hasattr("__index__")? {
-        return Ok(given.call_method0("__index__")?.str()?.to_str()?.to_owned());
-    }
-    Err(Error::wrong_type(format!("a key is text or a whole number, not {}", given.repr()?)))
-}
-
-fn labels(given: &Bound<'_, PyAny>) -> Result<Vec<String>> {
-    if given.is_instance_of::<PyString>() {
-        return Err(Error::wrong_type("a key for each row is needed, not one text".into()));
-    }
-    let given = if given.hasattr("tolist")? { given.call_method0("tolist")? } else { given.clone() };
-    given.try_iter()?.map(|item| label(&item?)).collect()
 }
 
 /// For each row a label, several, or None.

@@ -1,6 +1,7 @@
 //! Many forecasts in one object: what batches are made of.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList};
@@ -13,6 +14,7 @@ use crate::held::{Base, Held};
 use crate::kinds;
 use crate::numbers::{List, Table};
 use crate::point::Point;
+use crate::scale::{Offer, Scale};
 
 /// The rows, each checked when the batch was made.
 #[derive(Debug, Clone)]
@@ -34,21 +36,32 @@ impl Rows {
         }
     }
 
-    /// The distribution of a row. A point has none.
-    pub(crate) fn get(&self, row: usize) -> Result<Cow<'_, Base>> {
-        Ok(match self {
+    /// The distribution of a row, or its point.
+    fn offer(&self, row: usize) -> Result<Offer<Cow<'_, Base>>> {
+        Ok(Offer::Distribution(match self {
             Rows::Gaussian(rows) => Cow::Owned(Base::Gaussian(rows[row])),
             Rows::Each(rows) => Cow::Borrowed(&rows[row]),
             Rows::Ensembles(values, members) => {
                 Cow::Owned(Base::new(Samples::new(&values[row * members..(row + 1) * members])?))
             }
-            Rows::Points(_) => {
-                return Err(Error::wrong_type(
-                    "a point forecast has no distribution: a Fleet learns its scale, and so does PointScale"
-                        .into(),
-                ));
-            }
-        })
+            Rows::Points(values) => return Ok(Offer::Point(values[row])),
+        }))
+    }
+
+    /// The distribution of a row; that of a point has the scale learned so far.
+    pub(crate) fn get(&self, row: usize, scale: &Scale) -> Result<Cow<'_, Base>> {
+        match self.offer(row)? {
+            Offer::Distribution(base) => Ok(base),
+            Offer::Point(value) => Ok(Cow::Owned(scale.forecast(value)?)),
+        }
+    }
+
+    /// The point of a row, if it is one.
+    pub(crate) fn point(&self, row: usize) -> Option<f64> {
+        match self {
+            Rows::Points(values) => Some(values[row]),
+            _ => None,
+        }
     }
 
     /// The row as a fleet takes it.
@@ -77,7 +90,14 @@ impl Rows {
 #[derive(Debug)]
 #[pyclass(frozen, module = "truecast")]
 pub(crate) struct Forecasts {
-    pub(crate) rows: Rows,
+    /// Shared with whoever computes with them.
+    pub(crate) rows: Arc<Rows>,
+}
+
+impl Forecasts {
+    fn new(rows: Rows) -> Self {
+        Forecasts { rows: Arc::new(rows) }
+    }
 }
 
 fn together(what: &'static str, left: usize, right: usize) -> Result<()> {
@@ -101,7 +121,7 @@ impl Forecasts {
     fn gaussian(mu: List, sigma: List) -> Result<Self> {
         together("mu and sigma", mu.0.len(), sigma.0.len())?;
         let rows = each(mu.0.len(), |row| Ok(Gaussian::new(mu.0[row], sigma.0[row])?))?;
-        Ok(Forecasts { rows: Rows::Gaussian(rows) })
+        Ok(Forecasts::new(Rows::Gaussian(rows)))
     }
 
     /// Student's t forecasts.
@@ -111,7 +131,7 @@ impl Forecasts {
         together("df and scale", df.0.len(), scale.0.len())?;
         let rows =
             each(df.0.len(), |row| Ok(Base::new(StudentT::new(df.0[row], loc.0[row], scale.0[row])?)))?;
-        Ok(Forecasts { rows: Rows::Each(rows) })
+        Ok(Forecasts::new(Rows::Each(rows)))
     }
 
     /// Forecasts given by their quantiles.
@@ -129,7 +149,7 @@ impl Forecasts {
             let values = &values.values[row * values.columns..(row + 1) * values.columns];
             Ok(Base::new(Quantiles::new(&q.0, values)?))
         })?;
-        Ok(Forecasts { rows: Rows::Each(rows) })
+        Ok(Forecasts::new(Rows::Each(rows)))
     }
 
     /// Ensembles.
@@ -145,20 +165,20 @@ impl Forecasts {
             return Err(truecast::Error::TooFew { what: "samples", least: 1, found: 0 }.into());
         }
         each(rows, |row| Ok(Samples::new(&values[row * columns..(row + 1) * columns]).map(|_| ())?))?;
-        Ok(Forecasts { rows: Rows::Ensembles(values, columns) })
+        Ok(Forecasts::new(Rows::Ensembles(values, columns)))
     }
 
-    /// Point forecasts, for a `Fleet`, which learns their scale.
+    /// Point forecasts; who takes them learns their scale.
     #[staticmethod]
     fn points(values: List) -> Result<Self> {
         each(values.0.len(), |row| match values.0[row] {
             value if value.is_finite() => Ok(()),
             value => Err(truecast::Error::NotFinite { what: "point forecast", value }.into()),
         })?;
-        Ok(Forecasts { rows: Rows::Points(values.0) })
+        Ok(Forecasts::new(Rows::Points(values.0)))
     }
 
-    /// Any distributions, one by one; or points, for a `Fleet`.
+    /// Any distributions, one by one; or points.
     ///
     /// Parameters
     /// ----------
@@ -180,9 +200,9 @@ impl Forecasts {
             }
         }
         if !points.is_empty() {
-            return Ok(Forecasts { rows: Rows::Points(points) });
+            return Ok(Forecasts::new(Rows::Points(points)));
         }
-        Ok(Forecasts { rows: Rows::Each(rows) })
+        Ok(Forecasts::new(Rows::Each(rows)))
     }
 
     fn __len__(&self) -> usize {
@@ -193,11 +213,9 @@ impl Forecasts {
         let count = self.rows.len();
         let at = if row < 0 { row + count as isize } else { row };
         match usize::try_from(at) {
-            Ok(at) if at < count => match &self.rows {
-                Rows::Points(values) => {
-                    Ok(values[at].into_pyobject(py).map_err(PyErr::from)?.into_any().unbind())
-                }
-                rows => kinds::object(py, Held::Plain(rows.get(at)?.into_owned())),
+            Ok(at) if at < count => match self.rows.offer(at)? {
+                Offer::Distribution(base) => kinds::object(py, Held::Plain(base.into_owned())),
+                Offer::Point(value) => Ok(Py::new(py, Point { value })?.into_any()),
             },
             _ => Err(pyo3::exceptions::PyIndexError::new_err(format!("row {row} of {count}")).into()),
         }
@@ -209,7 +227,7 @@ impl Forecasts {
     }
 
     fn __repr__(&self) -> String {
-        let kind = match &self.rows {
+        let kind = match &*self.rows {
             Rows::Gaussian(_) => "gaussian",
             Rows::Each(rows) => match rows.first().map(Base::to_any) {
                 Some(AnyForecast::Quantiles(_)) => "quantiles",
@@ -228,14 +246,14 @@ impl Forecasts {
 }
 
 /// A batch, or a sequence of distributions.
-pub(crate) struct AnyForecasts(pub(crate) Rows);
+pub(crate) struct AnyForecasts(pub(crate) Arc<Rows>);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for AnyForecasts {
     type Error = Error;
 
     fn extract(given: Borrowed<'a, 'py, PyAny>) -> Result<Self> {
         match given.cast::<Forecasts>() {
-            Ok(batch) => Ok(AnyForecasts(batch.get().rows.clone())),
+            Ok(batch) => Ok(AnyForecasts(Arc::clone(&batch.get().rows))),
             Err(_) => Ok(AnyForecasts(Forecasts::of(&given)?.rows)),
         }
     }

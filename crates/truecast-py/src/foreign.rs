@@ -1,15 +1,19 @@
 //! Distributions of other libraries.
 //!
-//! Kinds that the core has are recognised and exact: SciPy's norm, t, laplace, logistic and uniform, its `Normal`, PyTorch's Normal, StudentT, Laplace and
-//! Uniform, and `statistics.NormalDist`. Everything else that has a `cdf` and a `ppf` (or `icdf`, or `quantile`) becomes a table of its quantiles at 1,025 probit scores,
-//! with atoms found by its `cdf`. A table can be saved, scored exactly and asked without the interpreter, none of which holds for a call back into Python.
-//! Whatever the foreign object raises is raised.
+//! Kinds that the core has are recognised and exact: SciPy's norm, t, laplace, logistic and uniform, its `Normal`, PyTorch's Normal, LogNormal, StudentT, Laplace,
+//! Uniform and mixtures of them (`MixtureSameFamily`), and `statistics.NormalDist`. Everything else that has a `cdf` and a `ppf` (or `icdf`, or `quantile`) becomes a
+//! table of its quantiles at 1,025 probit scores, with atoms found by its `cdf`. Where the inverse is there by name alone and raises `NotImplementedError`, as that of
+//! many of PyTorch's families does, the CDF is inverted by bisection. A table can be saved, scored exactly and asked without the interpreter, none of which holds for a call
+//! back into Python. Whatever else the foreign object raises is raised.
 
 use std::sync::LazyLock;
 
+use pyo3::exceptions::PyNotImplementedError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use truecast::forecast::{AnyForecast, Gaussian, Laplace, Logistic, Quantiles, Samples, StudentT, Uniform};
+use truecast::forecast::{
+    AnyForecast, Gaussian, Laplace, LogNormal, Logistic, Mixture, Quantiles, Samples, StudentT, Uniform,
+};
 use truecast::normal;
 
 use crate::errors::{Error, Result};
@@ -23,6 +27,9 @@ const TABLE_REACH: f64 = 6.0;
 /// Where the CDF is flat between two atoms, the table rises by this factor: enough to move the probit score of any probability above 1e-9, and less than
 /// a distribution function is good for.
 const RISE: f64 = 1.0 + 4e-14;
+
+/// How often a bracket is halved: 2⁻¹²⁰ of it is below the precision of any quantile larger than 1e-20 of it.
+const HALVINGS: usize = 120;
 
 /// Φ at equal distances in probit units.
 static PROBABILITIES: LazyLock<Vec<f64>> = LazyLock::new(|| {
@@ -54,6 +61,12 @@ fn number(given: &Bound<'_, PyAny>, name: &str) -> Result<f64> {
     single(&given.getattr(name)?)
 }
 
+fn several() -> Error {
+    Error::wrong_type(
+        "one distribution is needed, not an array of them: pass them one by one, or as Forecasts".into(),
+    )
+}
+
 fn single(value: &Bound<'_, PyAny>) -> Result<f64> {
     // Tensors count their entries by a method, arrays by an attribute, numbers not at all.
     let entries = match value.call_method0("numel") {
@@ -61,9 +74,7 @@ fn single(value: &Bound<'_, PyAny>) -> Result<f64> {
         Err(_) => value.getattr("size").ok().and_then(|count| count.extract().ok()).or(value.len().ok()),
     };
     if entries.is_some_and(|entries| entries != 1) {
-        return Err(Error::wrong_type(
-            "one distribution is needed, not an array of them: pass them one by one, or as Forecasts".into(),
-        ));
+        return Err(several());
     }
     let item = if value.hasattr("item")? { value.call_method0("item")? } else { value.clone() };
     Ok(item.extract()?)
@@ -108,14 +119,49 @@ fn scipy(given: &Bound<'_, PyAny>, name: &str) -> Result<Option<AnyForecast>> {
 
 /// PyTorch's distributions.
 fn torch(given: &Bound<'_, PyAny>, name: &str) -> Result<Option<AnyForecast>> {
-    let at = |attribute: &str| number(given, attribute);
+    for shape in ["batch_shape", "event_shape"] {
+        if given.getattr(shape)?.call_method0("numel")?.extract::<usize>()? != 1 {
+            return Err(several());
+        }
+    }
+    if name == "MixtureSameFamily" {
+        return mixture(given);
+    }
+    family(name, &|attribute| number(given, attribute))
+}
+
+/// A distribution of PyTorch by the names of its parameters.
+fn family(name: &str, at: &dyn Fn(&str) -> Result<f64>) -> Result<Option<AnyForecast>> {
     Ok(Some(match name {
         "Normal" => Gaussian::new(at("loc")?, at("scale")?)?.into(),
+        "LogNormal" => LogNormal::new(at("loc")?, at("scale")?)?.into(),
         "StudentT" => StudentT::new(at("df")?, at("loc")?, at("scale")?)?.into(),
         "Laplace" => Laplace::new(at("loc")?, at("scale")?)?.into(),
         "Uniform" => Uniform::new(at("low")?, at("high")?)?.into(),
         _ => return Ok(None),
     }))
+}
+
+/// One mixture of PyTorch: weights, and components that are a batch of one family.
+fn mixture(given: &Bound<'_, PyAny>) -> Result<Option<AnyForecast>> {
+    let weights = flat(&given.getattr("mixture_distribution")?.getattr("probs")?)?;
+    let components = given.getattr("component_distribution")?;
+    let name = components.get_type().name()?.to_string();
+    let of = |component: usize| {
+        family(&name, &|attribute| {
+            let values = flat(&components.getattr(attribute)?)?;
+            values.get(component).copied().filter(|_| values.len() == weights.len()).ok_or_else(several)
+        })
+    };
+    let Some(parts) = (0..weights.len()).map(of).collect::<Result<Option<Vec<_>>>>()? else {
+        return Ok(None);
+    };
+    Ok(Some(Mixture::new(&weights, parts)?.into()))
+}
+
+/// The numbers of a tensor.
+fn flat(tensor: &Bound<'_, PyAny>) -> Result<Vec<f64>> {
+    Ok(tensor.call_method0("flatten")?.call_method0("tolist")?.extract()?)
 }
 
 /// A table of the quantiles of anything that has a CDF and its inverse.
@@ -127,7 +173,10 @@ fn tabulate(given: &Bound<'_, PyAny>) -> Result<AnyForecast> {
             given.get_type().name()?
         )));
     };
-    let values = evaluate(given, inverse, &PROBABILITIES)?;
+    let values = match evaluate(given, inverse, &PROBABILITIES) {
+        Err(error) if lacks(given, &error) => invert(given, &PROBABILITIES)?,
+        found => found?,
+    };
     if let Some(&value) = values.iter().find(|value| value.is_nan()) {
         return Err(truecast::Error::NotFinite { what: "quantile of the foreign distribution", value }.into());
     }
@@ -146,6 +195,45 @@ fn tabulate(given: &Bound<'_, PyAny>) -> Result<AnyForecast> {
         [point] => Ok(Samples::new(&[point])?.into()),
         _ => Ok(within_support(given, Quantiles::new(&q, &table)?)?.into()),
     }
+}
+
+/// True if a method is there by its name alone.
+fn lacks(given: &Bound<'_, PyAny>, error: &Error) -> bool {
+    matches!(error, Error::Python(raised) if raised.is_instance_of::<PyNotImplementedError>(given.py()))
+}
+
+/// Quantiles by bisection of the CDF, all at once.
+fn invert(given: &Bound<'_, PyAny>, at: &[f64]) -> Result<Vec<f64>> {
+    let cdf = |values: &[f64]| match evaluate(given, "cdf", values) {
+        Err(error) if lacks(given, &error) => Err(Error::wrong_type(format!(
+            "{} has neither a quantile function nor a cdf: pass draws from it as Samples",
+            given.get_type().name()?
+        ))),
+        found => found,
+    };
+    let (first, last) = (at.first().copied().unwrap_or(0.5), at.last().copied().unwrap_or(0.5));
+    let (low, high) = support(given);
+    // The ends are doubled until they hold all quantiles. What is outside the support may be refused, and is not asked.
+    let (mut below, mut above) = (low.max(-1.0).min(high), high.min(1.0).max(low));
+    while below > low && below.is_finite() && cdf(&[below])?[0] >= first {
+        below = (2.0 * below.min(-1.0)).max(low);
+    }
+    while above < high && above.is_finite() && cdf(&[above])?[0] < last {
+        above = (2.0 * above.max(1.0)).min(high);
+    }
+    if !(below.is_finite() && above.is_finite()) {
+        let value = if below.is_finite() { above } else { below };
+        return Err(truecast::Error::NotFinite { what: "quantile of the foreign distribution", value }.into());
+    }
+    let (mut lower, mut upper) = (vec![below; at.len()], vec![above; at.len()]);
+    for _ in 0..HALVINGS {
+        let middle: Vec<f64> = lower.iter().zip(&upper).map(|(low, high)| 0.5 * low + 0.5 * high).collect();
+        for (k, probability) in cdf(&middle)?.into_iter().enumerate() {
+            let end = if probability < at[k] { &mut lower[k] } else { &mut upper[k] };
+            *end = middle[k];
+        }
+    }
+    Ok(upper)
 }
 
 /// The probabilities just below and at each value, for a distribution some of whose quantiles tie.
@@ -175,12 +263,31 @@ fn with_atoms(given: &Bound<'_, PyAny>, mut values: Vec<f64>) -> Result<(Vec<f64
 
 /// The bounds of the support, where the object says them.
 fn within_support(given: &Bound<'_, PyAny>, quantiles: Quantiles) -> Result<Quantiles> {
-    let Ok(support) = given.getattr("support") else { return Ok(quantiles) };
-    let support = if support.is_callable() { support.call0()? } else { support };
-    // PyTorch's is a constraint, which is no pair.
-    match support.extract::<(f64, f64)>() {
-        Ok((low, high)) if low < high => Ok(quantiles.clone().with_support(low, high).unwrap_or(quantiles)),
-        _ => Ok(quantiles),
+    match support(given) {
+        (f64::NEG_INFINITY, f64::INFINITY) => Ok(quantiles),
+        (low, high) => Ok(quantiles.clone().with_support(low, high).unwrap_or(quantiles)),
+    }
+}
+
+/// The ends of the support; infinite where the object does not say them.
+fn support(given: &Bound<'_, PyAny>) -> (f64, f64) {
+    let said = || -> Result<(f64, f64)> {
+        let support = given.getattr("support")?;
+        let support = if support.is_callable() { support.call0()? } else { support };
+        if let Ok(pair) = support.extract::<(f64, f64)>() {
+            return Ok(pair);
+        }
+        // PyTorch's is a constraint, which has the bounds that there are; that of a mixture is around another.
+        let support = support.getattr("base_constraint").unwrap_or(support);
+        let bound = |name: &str, otherwise: f64| match support.getattr(name) {
+            Ok(bound) => single(&bound),
+            Err(_) => Ok(otherwise),
+        };
+        Ok((bound("lower_bound", f64::NEG_INFINITY)?, bound("upper_bound", f64::INFINITY)?))
+    };
+    match said() {
+        Ok((low, high)) if low < high => (low, high),
+        _ => (f64::NEG_INFINITY, f64::INFINITY),
     }
 }
 

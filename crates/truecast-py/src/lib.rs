@@ -5,15 +5,17 @@
 //! | `distribution.rs`, `kinds.rs`, `held.rs` | the class of a distribution, its kinds, and how one is held |
 //! | `foreign.rs` | distributions of SciPy, PyTorch and others |
 //! | `recalibrator.rs`, `stream.rs`, `fleet.rs`, `point.rs` | what learns: one lock each, so that any thread may call |
-//! | `forecasts.rs`, `run.rs` | batches |
+//! | `scale.rs` | the scale of point forecasts, and the bytes that keep it |
+//! | `forecasts.rs`, `keys.rs`, `run.rs` | batches |
 //! | `space.rs`, `study.rs`, `trial.rs` | optimisation: what is searched, the study, and its log |
-//! | `recognise.rs`, `table.rs`, `summary.rs` | frames: which column holds what, their rows, their scores |
+//! | `recognise.rs`, `table.rs`, `long.rs`, `summary.rs` | frames: which column holds what, their rows, forecasts over several rows, their scores |
 //! | `scores.rs` | scores over arrays |
 //! | `settings.rs`, `certificate.rs`, `markup.rs` | keyword arguments, the dataclass, tables for notebooks |
 //! | `numbers.rs` | a float or an array of them |
 //! | `errors.rs` | Rust's errors as Python's exceptions |
 //!
-//! Everything is immutable or behind a lock, so the module works without the global interpreter lock. Sub-interpreters are refused by PyO3.
+//! Everything is immutable or behind a lock, so the module works without the global interpreter lock. Sub-interpreters are refused
+//! when the package is imported (`python/truecast/interpreters.py`).
 
 // What PyO3 extracts from Python's arguments is passed by value, used or not.
 #![allow(clippy::needless_pass_by_value)]
@@ -25,13 +27,16 @@ mod fleet;
 mod forecasts;
 mod foreign;
 mod held;
+mod keys;
 mod kinds;
+mod long;
 mod markup;
 mod numbers;
 mod point;
 mod recalibrator;
 mod recognise;
 mod run;
+mod scale;
 mod scores;
 mod settings;
 mod space;

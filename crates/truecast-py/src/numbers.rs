@@ -22,7 +22,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Numbers<'py> {
         if let Ok(float) = given.cast::<PyFloat>() {
             return Ok(Numbers::One(float.value()));
         }
-        if let Ok(array) = given.cast::<PyArrayDyn<f64>>() {
+        if let Ok(array) = given.cast::<PyArrayDyn<f64>>()
+            && is_aligned(&array)
+        {
             return Numbers::of_array(array.to_owned());
         }
         if given.is_instance_of::<PyInt>() {
@@ -106,6 +108,12 @@ fn as_array<'py>(given: &Bound<'py, PyAny>) -> Result<Bound<'py, PyArrayDyn<f64>
     }
     let floats = array.call_method1("astype", (py.import("numpy")?.getattr("float64")?,))?;
     Ok(floats.cast_into::<PyArrayDyn<f64>>().map_err(PyErr::from)?)
+}
+
+/// True if every entry stands where a processor reads numbers at. Fields of an array need not.
+fn is_aligned(array: &Bound<'_, PyArrayDyn<f64>>) -> bool {
+    array.data().is_aligned()
+        && array.strides().iter().all(|stride| stride % align_of::<f64>().cast_signed() == 0)
 }
 
 /// The entries, in row-major order. A copy: whoever holds the array may write to it while others compute.

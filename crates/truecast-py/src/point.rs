@@ -11,15 +11,19 @@ use crate::errors::{Error, Result};
 use crate::held::{Base, Held};
 use crate::kinds;
 
-/// A forecast that is one number, for a `Fleet`, which learns the scale of each series and keeps it in its state.
+/// A forecast that is one number. It stands for a normal distribution whose scale is learned from past errors.
 ///
-/// A `Recalibrator` has no scale of its own: give it the distributions of a `PointScale`.
+/// A `Recalibrator` and a `Stream` learn one scale, a `Fleet` one for each series, and keep it in their state. Before the first error
+/// the scale is a tenth of the number's size (1 for 0). Where you know better, a `PointScale` begins at what you say.
 ///
 /// Examples
 /// --------
 /// >>> import truecast as tc
-/// >>> run = tc.Fleet().run(["a"], [tc.Point(20.0)], coverage=0.8)
-/// >>> bool(run.lower[0] < 20.0 < run.upper[0])
+/// >>> rc = tc.Recalibrator()
+/// >>> rc.recalibrate(tc.Point(20.0)).base
+/// Gaussian(mu=20.0, sigma=2.0)
+/// >>> rc.observe(tc.Point(20.0), 26.0)
+/// >>> rc.recalibrate(tc.Point(21.0)).base.sigma > 7.0
 /// True
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[pyclass(frozen, eq, module = "truecast")]

@@ -3,16 +3,16 @@
 //! One lock guards the state, so that any thread may call at any time. What was planned last is kept: the outcome that follows is booked against it and
 //! nothing is computed twice. Planning is a pure function of state, forecast and groups, so this gives the same bits as planning again.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyType};
+use truecast::Groups;
 use truecast::recalibrate::{AnyRecalibrator, Plan};
-use truecast::{AnyForecast, Groups, LedgerRecalibrator, Stream};
 
 use crate::certificate;
-use crate::distribution::Like;
 use crate::errors::{Error, Result};
 use crate::forecasts::AnyForecasts;
 use crate::held::{Base, Held};
@@ -20,6 +20,7 @@ use crate::kinds::Recalibrated;
 use crate::markup;
 use crate::numbers::{List, Numbers};
 use crate::run::{self, Wanted};
+use crate::scale::{self, CoreStream, Offer, Scale};
 use crate::settings::{self, GroupSet};
 
 /// Turns forecasts into calibrated ones, and learns from outcomes.
@@ -70,6 +71,8 @@ pub(crate) struct Recalibrator {
 
 struct State {
     recalibrator: AnyRecalibrator,
+    /// What was learned from point forecasts.
+    scale: Scale,
     /// Room for a plan.
     plan: Plan,
     /// What `plan` was made for, until an outcome comes.
@@ -77,8 +80,8 @@ struct State {
 }
 
 impl State {
-    fn new(recalibrator: AnyRecalibrator) -> Self {
-        State { plan: truecast::Recalibrator::empty_plan(&recalibrator), recalibrator, planned: None }
+    fn new(recalibrator: AnyRecalibrator, scale: Scale) -> Self {
+        State { plan: truecast::Recalibrator::empty_plan(&recalibrator), recalibrator, scale, planned: None }
     }
 
     /// Makes `plan` the one for this forecast.
@@ -96,8 +99,13 @@ impl State {
 }
 
 impl Recalibrator {
-    pub(crate) fn around(recalibrator: AnyRecalibrator) -> Self {
-        Recalibrator { state: Mutex::new(State::new(recalibrator)) }
+    fn fresh(recalibrator: AnyRecalibrator) -> Self {
+        let scale = Scale::new(&recalibrator);
+        Recalibrator::around(recalibrator, scale)
+    }
+
+    pub(crate) fn around(recalibrator: AnyRecalibrator, scale: Scale) -> Self {
+        Recalibrator { state: Mutex::new(State::new(recalibrator, scale)) }
     }
 
     fn lock(&self, py: Python<'_>) -> Result<MutexGuard<'_, State>> {
@@ -131,7 +139,7 @@ impl Recalibrator {
         let settings = settings::settings(
             method, trust, guard, half_life, seed, memory, prior, randomised, groups, thresholds,
         )?;
-        Ok(Recalibrator::around(settings.build(b"")?))
+        Ok(Recalibrator::fresh(settings.build(b"")?))
     }
 
     /// The paper's setting: levels j/n and plays i/n, randomised, a step function; no trust and no guard.
@@ -145,15 +153,17 @@ impl Recalibrator {
     #[staticmethod]
     #[pyo3(signature = (n = 20, *, method = "ledger", seed = 0))]
     fn paper(n: usize, method: &str, seed: u64) -> Result<Self> {
-        Ok(Recalibrator::around(settings::paper(n, method, seed)?.build(b"")?))
+        Ok(Recalibrator::fresh(settings::paper(n, method, seed)?.build(b"")?))
     }
 
     /// The calibrated forecast for the next outcome. Pure: asking changes nothing.
     ///
     /// Parameters
     /// ----------
-    /// forecast : distribution
-    ///     A `Distribution`, a frozen distribution of SciPy, a distribution of PyTorch, or any object with ``cdf`` and ``ppf``.
+    /// forecast : distribution or Point
+    ///     A `Distribution`, a frozen distribution of SciPy, a distribution of PyTorch, or any object with ``cdf`` and ``ppf``; or a
+    ///     `Point`, which stands for a normal distribution with the scale learned from the errors of points so far (at first a tenth of
+    ///     its size).
     /// groups : int or sequence of int, optional
     ///     The groups that it belongs to, counted from 0.
     ///
@@ -164,14 +174,14 @@ impl Recalibrator {
     fn recalibrate(
         &self,
         py: Python<'_>,
-        forecast: Like,
+        forecast: Offer,
         groups: Option<GroupSet>,
     ) -> Result<Py<Recalibrated>> {
-        let Like(base) = forecast;
-        let map = {
+        let (base, map) = {
             let mut state = self.lock(py)?;
+            let (base, _) = state.scale.understand(forecast)?;
             state.plan_for(&base, groups_of(groups))?;
-            state.plan.map().clone()
+            (base, state.plan.map().clone())
         };
         Ok(Recalibrated::object(py, Held::Calibrated { base, map })?)
     }
@@ -180,20 +190,23 @@ impl Recalibrator {
     ///
     /// Parameters
     /// ----------
-    /// forecast : distribution
-    ///     The forecast as it was before recalibration.
+    /// forecast : distribution or Point
+    ///     The forecast as it was before recalibration. A point is taken with the scale of now: where outcomes come late, a `Stream` keeps
+    ///     what was announced.
     /// y : float
     ///     What happened. NaN and infinities are refused: an outcome that nobody knows is not passed.
     /// groups : int or sequence of int, optional
     #[pyo3(signature = (forecast, y, *, groups = None))]
-    fn observe(&self, py: Python<'_>, forecast: Like, y: f64, groups: Option<GroupSet>) -> Result<()> {
+    fn observe(&self, py: Python<'_>, forecast: Offer, y: f64, groups: Option<GroupSet>) -> Result<()> {
         use truecast::Recalibrator as _;
-        let Like(base) = forecast;
         let mut state = self.lock(py)?;
+        let (base, point) = state.scale.understand(forecast)?;
         state.plan_for(&base, groups_of(groups))?;
-        let State { recalibrator, plan, planned } = &mut *state;
+        let State { recalibrator, scale, plan, planned } = &mut *state;
+        // All or nothing: the scale moves only if the outcome was booked.
+        let learned = scale.after(point, y)?;
         recalibrator.resolve(plan, base.forecast(), y)?;
-        *planned = None;
+        (*scale, *planned) = (learned, None);
         Ok(())
     }
 
@@ -203,7 +216,7 @@ impl Recalibrator {
     ///
     /// Parameters
     /// ----------
-    /// forecasts : Forecasts or sequence of distributions
+    /// forecasts : Forecasts or sequence of distributions or of Points
     /// y : array_like
     ///     The outcomes, one for each forecast.
     /// coverage : float or sequence of float, optional
@@ -252,14 +265,14 @@ impl Recalibrator {
         let groups: Option<Vec<Groups>> =
             groups.map(|sets| sets.into_iter().map(|GroupSet(set)| set).collect());
         let mut state = self.lock(py)?;
-        let State { recalibrator, plan, planned } = &mut *state;
-        // On a copy, which takes the place of the original when all went well.
-        let mut copy = recalibrator.clone();
-        let columns =
-            py.detach(|| run::series(&mut copy, plan, &forecasts.0, &outcomes, groups.as_deref(), &wanted));
+        let State { recalibrator, scale, plan, planned } = &mut *state;
+        // On copies, which take the place of the originals when all went well.
+        let mut learner = run::Learner { recalibrator: recalibrator.clone(), scale: *scale };
+        let columns = py
+            .detach(|| run::series(&mut learner, plan, &forecasts.0, &outcomes, groups.as_deref(), &wanted));
         *planned = None;
         let columns = columns?;
-        *recalibrator = copy;
+        (*recalibrator, *scale) = (learner.recalibrator, learner.scale);
         drop(state);
         columns.into_object(py, &wanted)
     }
@@ -304,7 +317,8 @@ impl Recalibrator {
 
     /// A recalibrator in the same state that goes its own way from here.
     fn copy(&self, py: Python<'_>) -> Result<Self> {
-        Ok(Recalibrator::around(self.lock(py)?.recalibrator.clone()))
+        let state = self.lock(py)?;
+        Ok(Recalibrator::around(state.recalibrator.clone(), state.scale))
     }
 
     fn __copy__(&self, py: Python<'_>) -> Result<Self> {
@@ -315,22 +329,26 @@ impl Recalibrator {
         self.copy(py)
     }
 
-    /// The state: the bytes that Rust writes for a stream with nothing pending, described in docs/formats.md.
+    /// The state: the bytes that Rust writes for a stream with nothing pending, and with the scale around them if it learned from points.
+    /// Both are described in docs/formats.md.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
-        let copy = self.lock(py)?.recalibrator.clone();
-        let bytes = Stream::<AnyRecalibrator, AnyForecast>::new(copy).to_bytes()?;
+        let (copy, scale) = {
+            let state = self.lock(py)?;
+            (state.recalibrator.clone(), state.scale)
+        };
+        let bytes = scale::save(&CoreStream::new(copy), &scale, &BTreeMap::new())?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// Loads a saved state; anything damaged or inconsistent is refused. It goes on bit for bit.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let stream = load(bytes)?;
+        let (stream, scale, _) = scale::load(bytes)?;
         if stream.pending().next().is_some() {
             let reason = "forecasts are pending in it: load it as a Stream".to_string();
             return Err(truecast::SnapshotError::Malformed { reason }.into());
         }
-        Ok(Recalibrator::around(stream.recalibrator().clone()))
+        Ok(Recalibrator::around(stream.recalibrator().clone(), scale))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -355,19 +373,5 @@ impl Recalibrator {
             Err(Error::NoCertificate(_)) => Ok(markup::table(&caption, &[])),
             Err(error) => Err(error),
         }
-    }
-}
-
-/// A stream of any method; those that hold a ledger recalibrator by its own name are taken as well.
-pub(crate) fn load(bytes: &[u8]) -> Result<Stream<AnyRecalibrator, AnyForecast>> {
-    let error = match Stream::from_bytes(bytes) {
-        Ok(stream) => return Ok(stream),
-        Err(error) => error,
-    };
-    match Stream::<LedgerRecalibrator, AnyForecast>::from_bytes(bytes) {
-        Ok(stream) if stream.pending().next().is_none() => {
-            Ok(Stream::new(AnyRecalibrator::Ledger(Box::new(stream.recalibrator().clone()))))
-        }
-        _ => Err(error.into()),
     }
 }

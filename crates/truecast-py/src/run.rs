@@ -10,6 +10,7 @@ use crate::errors::Result;
 use crate::forecasts::Rows;
 use crate::held::Base;
 use crate::numbers::{List, Numbers, shaped};
+use crate::scale::Scale;
 
 /// Some probabilities as probit scores: one, whose answers have one dimension, or several, which have two.
 #[derive(Debug, Default)]
@@ -80,7 +81,7 @@ pub(crate) fn outcomes(y: Option<List>, rows: usize, missing: bool) -> Result<Ve
 }
 
 /// The answers, row by row.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) rows: usize,
     pub(crate) lower: Vec<f64>,
@@ -93,6 +94,22 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
+    /// Without rows, and with room for so many.
+    pub(crate) fn with_room(rows: usize, wanted: &Wanted) -> Self {
+        let room = |columns: usize| Vec::with_capacity(rows * columns);
+        let (intervals, quantiles) = (wanted.intervals.probits.len(), wanted.quantiles.probits.len());
+        Columns {
+            rows,
+            lower: room(intervals),
+            upper: room(intervals),
+            quantiles: room(quantiles),
+            mean: room(usize::from(wanted.mean)),
+            std: room(usize::from(wanted.std)),
+            pit: room(usize::from(wanted.pit)),
+            crps: room(usize::from(wanted.crps)),
+        }
+    }
+
     fn push(&mut self, calibrated: &impl Forecast, outcome: f64, wanted: &Wanted) {
         for &z in &wanted.intervals.probits {
             self.lower.push(calibrated.at_probit(z));
@@ -138,9 +155,15 @@ impl Columns {
     }
 }
 
+/// What learns from a series.
+pub(crate) struct Learner {
+    pub(crate) recalibrator: AnyRecalibrator,
+    pub(crate) scale: Scale,
+}
+
 /// Plans, answers and settles row by row. `plan` is room; an error says its row.
 pub(crate) fn series(
-    recalibrator: &mut AnyRecalibrator,
+    learner: &mut Learner,
     plan: &mut Plan,
     forecasts: &Rows,
     outcomes: &[f64],
@@ -151,11 +174,12 @@ pub(crate) fn series(
         let what = "forecasts and groups";
         return Err(truecast::Error::LengthMismatch { what, left: outcomes.len(), right: found }.into());
     }
-    let mut columns = Columns { rows: outcomes.len(), ..Columns::default() };
+    let Learner { recalibrator, scale } = learner;
+    let mut columns = Columns::with_room(outcomes.len(), wanted);
     for (row, &outcome) in outcomes.iter().enumerate() {
         let groups = groups.map_or(Groups::NONE, |groups| groups[row]);
         let mut step = || -> Result<()> {
-            let base = forecasts.get(row)?;
+            let base = forecasts.get(row, scale)?;
             recalibrator.plan(base.forecast(), groups, recalibrator.steps(), plan)?;
             match &*base {
                 Base::Gaussian(gaussian) => columns.push(&plan.calibrated(*gaussian), outcome, wanted),
@@ -164,6 +188,7 @@ pub(crate) fn series(
             let mut score = f64::NAN;
             if !outcome.is_nan() {
                 score = recalibrator.resolve(plan, base.forecast(), outcome)?.calibrated;
+                *scale = scale.after(forecasts.point(row), outcome)?;
             }
             if wanted.pit {
                 columns.pit.push(normal::cdf(score));

@@ -1,24 +1,22 @@
 //! The class `Stream`: issue a forecast now, bring its outcome later.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyType};
-use truecast::recalibrate::AnyRecalibrator;
 use truecast::{AnyForecast, Groups, Recalibrated as CoreRecalibrated, Recalibrator as _, Ticket};
 
 use crate::certificate;
-use crate::distribution::Like;
 use crate::errors::{Error, Result};
 use crate::held::Held;
 use crate::kinds::Recalibrated;
 use crate::markup;
 use crate::numbers::List;
-use crate::recalibrator::{self, Recalibrator};
+use crate::recalibrator::Recalibrator;
+use crate::scale::{self, CoreStream, Offer, Scale};
 use crate::settings::{self, GroupSet};
-
-type CoreStream = truecast::Stream<AnyRecalibrator, AnyForecast>;
 
 /// Issue a forecast now, bring its outcome later: in any order, in batches, or never.
 ///
@@ -42,16 +40,25 @@ type CoreStream = truecast::Stream<AnyRecalibrator, AnyForecast>;
 /// >>> stream.expire(monday)
 #[pyclass(frozen, module = "truecast")]
 pub(crate) struct Stream {
-    stream: Mutex<CoreStream>,
+    state: Mutex<State>,
+}
+
+struct State {
+    stream: CoreStream,
+    /// What was learned from point forecasts.
+    scale: Scale,
+    /// The points of pending tickets, whose outcomes the scale learns from.
+    points: BTreeMap<u64, f64>,
 }
 
 impl Stream {
-    fn around(stream: CoreStream) -> Self {
-        Stream { stream: Mutex::new(stream) }
+    fn fresh(stream: CoreStream) -> Self {
+        let scale = Scale::new(stream.recalibrator());
+        Stream { state: Mutex::new(State { stream, scale, points: BTreeMap::new() }) }
     }
 
-    fn lock(&self, py: Python<'_>) -> Result<MutexGuard<'_, CoreStream>> {
-        self.stream.lock_py_attached(py).map_err(|_| Error::Poisoned)
+    fn lock(&self, py: Python<'_>) -> Result<MutexGuard<'_, State>> {
+        self.state.lock_py_attached(py).map_err(|_| Error::Poisoned)
     }
 }
 
@@ -86,21 +93,22 @@ impl Stream {
         let settings = settings::settings(
             method, trust, guard, half_life, seed, memory, prior, randomised, groups, thresholds,
         )?;
-        Ok(Stream::around(CoreStream::new(settings.build(b"")?)))
+        Ok(Stream::fresh(CoreStream::new(settings.build(b"")?)))
     }
 
     /// The paper's setting; see `Recalibrator.paper`.
     #[staticmethod]
     #[pyo3(signature = (n = 20, *, method = "ledger", seed = 0))]
     fn paper(n: usize, method: &str, seed: u64) -> Result<Self> {
-        Ok(Stream::around(CoreStream::new(settings::paper(n, method, seed)?.build(b"")?)))
+        Ok(Stream::fresh(CoreStream::new(settings::paper(n, method, seed)?.build(b"")?)))
     }
 
     /// Gives a ticket for the outcome, and the calibrated forecast.
     ///
     /// Parameters
     /// ----------
-    /// forecast : distribution
+    /// forecast : distribution or Point
+    ///     A point stands for a normal distribution with the scale learned from the errors of points so far.
     /// groups : int or sequence of int, optional
     ///
     /// Returns
@@ -110,22 +118,30 @@ impl Stream {
     fn issue(
         &self,
         py: Python<'_>,
-        forecast: Like,
+        forecast: Offer,
         groups: Option<GroupSet>,
     ) -> Result<(u64, Py<Recalibrated>)> {
-        let Like(base) = forecast;
         let groups = groups.map_or(Groups::NONE, |GroupSet(groups)| groups);
-        let (ticket, map) = {
-            let mut stream = self.lock(py)?;
+        let (ticket, base, map) = {
+            let mut state = self.lock(py)?;
+            let State { stream, scale, points } = &mut *state;
+            let (base, point) = scale.understand(forecast)?;
             let (ticket, calibrated) = stream.issue_in(base.to_any(), groups)?;
-            (ticket, calibrated.map().clone())
+            points.extend(point.map(|point| (ticket.number(), point)));
+            (ticket, base, calibrated.map().clone())
         };
         Ok((ticket.number(), Recalibrated::object(py, Held::Calibrated { base, map })?))
     }
 
     /// Brings the outcome of an earlier forecast. An outcome that is refused leaves the ticket pending.
     fn resolve(&self, py: Python<'_>, ticket: u64, y: f64) -> Result<()> {
-        self.lock(py)?.resolve(Ticket::from_number(ticket), y)?;
+        let mut state = self.lock(py)?;
+        let State { stream, scale, points } = &mut *state;
+        // All or nothing: the scale moves only if the outcome was booked.
+        let learned = scale.after(points.get(&ticket).copied(), y)?;
+        stream.resolve(Ticket::from_number(ticket), y)?;
+        *scale = learned;
+        points.remove(&ticket);
         Ok(())
     }
 
@@ -143,72 +159,89 @@ impl Stream {
             );
         }
         let outcomes: Vec<_> = tickets.into_iter().map(Ticket::from_number).zip(y.0).collect();
-        let mut stream = self.lock(py)?;
-        let stream = &mut *stream;
+        let mut state = self.lock(py)?;
+        let State { stream, scale, points } = &mut *state;
+        let mut learned = *scale;
+        for (ticket, y) in &outcomes {
+            learned = learned.after(points.get(&ticket.number()).copied(), *y)?;
+        }
         py.detach(|| stream.resolve_all(&outcomes))?;
+        *scale = learned;
+        for (ticket, _) in &outcomes {
+            points.remove(&ticket.number());
+        }
         Ok(())
     }
 
     /// Forgets a forecast whose outcome will never come. It changes nothing else.
     fn expire(&self, py: Python<'_>, ticket: u64) -> Result<()> {
-        Ok(self.lock(py)?.expire(Ticket::from_number(ticket))?)
+        let mut state = self.lock(py)?;
+        state.stream.expire(Ticket::from_number(ticket))?;
+        state.points.remove(&ticket);
+        Ok(())
     }
 
     /// The calibrated forecast of a pending ticket, as it was issued.
     fn forecast(&self, py: Python<'_>, ticket: u64) -> Result<Py<Recalibrated>> {
-        let stream = self.lock(py)?;
-        object(py, &stream.forecast(Ticket::from_number(ticket))?)
+        let state = self.lock(py)?;
+        object(py, &state.stream.forecast(Ticket::from_number(ticket))?)
     }
 
     /// The tickets that wait for an outcome, oldest first.
     #[getter]
     fn pending(&self, py: Python<'_>) -> Result<Vec<u64>> {
-        Ok(self.lock(py)?.pending().map(Ticket::number).collect())
+        Ok(self.lock(py)?.stream.pending().map(Ticket::number).collect())
     }
 
     /// How many forecasts were issued, pending ones included.
     #[getter]
     fn issued(&self, py: Python<'_>) -> Result<u64> {
-        Ok(self.lock(py)?.issued())
+        Ok(self.lock(py)?.stream.issued())
     }
 
     /// Outcomes learned from so far.
     #[getter]
     fn steps(&self, py: Python<'_>) -> Result<u64> {
-        Ok(self.lock(py)?.recalibrator().steps())
+        Ok(self.lock(py)?.stream.recalibrator().steps())
     }
 
     /// The method's name.
     #[getter]
     fn method(&self, py: Python<'_>) -> Result<&'static str> {
-        Ok(self.lock(py)?.recalibrator().method().name())
+        Ok(self.lock(py)?.stream.recalibrator().method().name())
     }
 
     /// A copy of the recalibrator as it is now.
     #[getter]
     fn recalibrator(&self, py: Python<'_>) -> Result<Recalibrator> {
-        Ok(Recalibrator::around(self.lock(py)?.recalibrator().clone()))
+        let state = self.lock(py)?;
+        Ok(Recalibrator::around(state.stream.recalibrator().clone(), state.scale))
     }
 
     /// What was promised and what was kept; see `Recalibrator.certificate`.
     fn certificate<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         let (found, method) = {
-            let stream = self.lock(py)?;
-            (stream.recalibrator().certificate(), stream.recalibrator().method())
+            let state = self.lock(py)?;
+            (state.stream.recalibrator().certificate(), state.stream.recalibrator().method())
         };
         certificate::object(py, found, method.name())
     }
 
-    /// The state with its pending forecasts: the bytes that Rust writes, described in docs/formats.md.
+    /// The state with its pending forecasts: the bytes that Rust writes, and with scale and points around them if it was given points.
+    /// Both are described in docs/formats.md.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
-        let bytes = self.lock(py)?.to_bytes()?;
+        let bytes = {
+            let state = self.lock(py)?;
+            scale::save(&state.stream, &state.scale, &state.points)?
+        };
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// Loads a saved state; anything damaged or inconsistent is refused. It goes on bit for bit.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Ok(Stream::around(recalibrator::load(bytes)?))
+        let (stream, scale, points) = scale::load(bytes)?;
+        Ok(Stream { state: Mutex::new(State { stream, scale, points }) })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -217,7 +250,8 @@ impl Stream {
     }
 
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
-        let stream = self.lock(py)?;
+        let state = self.lock(py)?;
+        let stream = &state.stream;
         let (settings, steps) = (settings::describe(stream.recalibrator()), stream.recalibrator().steps());
         Ok(format!("Stream({settings}, steps={steps}, pending={})", stream.pending().count()))
     }

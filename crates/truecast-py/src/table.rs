@@ -1,16 +1,17 @@
 //! Columns of a frame as rows for a fleet.
 
 use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
 
 use numpy::{PyReadonlyArray1, ndarray::ArrayView1};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use truecast::{Gaussian, Quantiles};
 use truecast_data::recognise::Form;
-use truecast_data::table::{Column, Text};
-use truecast_fleet::{Answer, Given, Part, Parts, Rows, Task};
+use truecast_fleet::{Answer, Given, Rows, Task};
 
 use crate::errors::{Error, Result};
+use crate::long::{Found, Gathered, Hub, M5};
 use crate::recognise::Layout;
 
 /// Numbers of a column.
@@ -20,10 +21,10 @@ type Coded<'py> = (PyReadonlyArray1<'py, i64>, Vec<String>);
 
 /// Texts by row.
 #[derive(Debug, Default)]
-struct Labels {
+pub(crate) struct Labels {
     /// Empty if all rows have the empty text.
     codes: Vec<i64>,
-    texts: Vec<String>,
+    pub(crate) texts: Vec<String>,
 }
 
 impl Labels {
@@ -32,24 +33,16 @@ impl Labels {
         Labels { codes: codes.as_array().iter().copied().collect(), texts }
     }
 
-    fn get(&self, row: usize) -> &str {
-        let code = self.codes.get(row).and_then(|&code| usize::try_from(code).ok());
-        code.and_then(|code| self.texts.get(code)).map_or("", String::as_str)
+    pub(crate) fn code(&self, row: usize) -> Option<i64> {
+        self.codes.get(row).copied()
     }
-}
 
-/// One forecast of a long table.
-#[derive(Debug)]
-struct Gathered {
-    parts: Parts,
-    /// Where each of the parts stands.
-    rows: Vec<usize>,
-}
+    fn text(&self, code: i64) -> &str {
+        usize::try_from(code).ok().and_then(|code| self.texts.get(code)).map_or("", String::as_str)
+    }
 
-impl Gathered {
-    /// The row that says outcome, times and key.
-    fn first(&self) -> usize {
-        self.rows.first().copied().unwrap_or(0)
+    pub(crate) fn get(&self, row: usize) -> &str {
+        self.code(row).map_or("", |code| self.text(code))
     }
 }
 
@@ -57,8 +50,8 @@ impl Gathered {
 enum Forecasts {
     /// One in each row: numbers row by row, in the order of the form's columns.
     Wide { form: Form, names: Vec<String>, values: Vec<f64>, width: usize },
-    /// One in several rows, ordered by the time at which they were made.
-    Long(Vec<Gathered>),
+    /// One in several rows, ordered by the time at which they were made; so many columns hold them.
+    Long { gathered: Vec<Gathered>, width: usize },
 }
 
 /// What of a frame a fleet computes with. Numbers are copied: whoever holds the frame may write to it while others compute.
@@ -74,10 +67,12 @@ pub(crate) struct Table {
     groups: Vec<(String, Labels)>,
     time: Vec<f64>,
     due: Vec<f64>,
+    /// Rows of a long table that belong to no forecast because they break a rule, until someone asks.
+    refused: Mutex<Vec<(usize, Error)>>,
 }
 
 /// The number at a row; `None` where it is missing.
-fn number(values: &[f64], row: usize) -> Option<f64> {
+pub(crate) fn number(values: &[f64], row: usize) -> Option<f64> {
     values.get(row).copied().filter(|value| !value.is_nan())
 }
 
@@ -123,13 +118,14 @@ impl Table {
             groups,
             time: read(time),
             due: read(due),
+            refused: Mutex::default(),
         }
     }
 
-    /// A hub's long form. `tasks` says which forecast a row belongs to.
+    /// A hub's long form. `tasks` says which forecast a row belongs to. If rows may be left out, those that break a rule are no error.
     #[staticmethod]
-    #[pyo3(signature = (tasks, kinds, ids, values, names, *, outcome = None, outcome_name = "", keys = None, time = None,
-        due = None))]
+    #[pyo3(signature = (tasks, kinds, ids, values, names, *, skip = false, outcome = None, outcome_name = "", keys = None,
+        time = None, due = None))]
     #[allow(clippy::too_many_arguments)]
     fn hub<'py>(
         tasks: PyReadonlyArray1<'py, i64>,
@@ -137,67 +133,65 @@ impl Table {
         ids: Coded<'py>,
         values: Real<'py>,
         names: [String; 2],
+        skip: bool,
         outcome: Option<Real<'py>>,
         outcome_name: &str,
         keys: Option<Coded<'py>>,
         time: Option<Real<'py>>,
         due: Option<Real<'py>>,
     ) -> Result<Self> {
-        let [id_name, value_name] = names;
-        let (kinds, ids) = (Labels::new(Some(kinds)), Labels::new(Some(ids)));
-        let probabilities = Column::Text(ids.texts.iter().map(String::as_bytes).collect::<Text>());
-        let (tasks, values) = (tasks.as_array(), values.as_array());
-        let mut places: Vec<Option<usize>> = Vec::new();
-        let mut gathered: Vec<Gathered> = Vec::new();
-        for row in 0..values.len() {
-            let part = match kinds.get(row) {
-                "quantile" => {
-                    let code = usize::try_from(ids.codes[row]).ok();
-                    let found = code.and_then(|code| probabilities.number(code).ok().flatten());
-                    match found.filter(|p| *p > 0.0 && *p < 1.0) {
-                        Some(p) => Part::Quantile(p),
-                        None => {
-                            let value = ids.get(row).to_owned();
-                            return Err(Error::NotAProbability { value }.in_column(&id_name).at_row(row));
-                        }
-                    }
-                }
-                "median" => Part::Quantile(0.5),
-                "mean" => Part::Mean,
-                "sample" => Part::Member,
-                _ => continue,
-            };
-            let value = finite(values[row]).map_err(|error| error.in_column(&value_name).at_row(row))?;
-            let task = usize::try_from(tasks[row]).unwrap_or(0);
-            if places.len() <= task {
-                places.resize(task + 1, None);
-            }
-            let at = *places[task].get_or_insert_with(|| {
-                gathered.push(Gathered { parts: Parts::default(), rows: Vec::new() });
-                gathered.len() - 1
-            });
-            gathered[at].parts.push(part, value);
-            gathered[at].rows.push(row);
+        let tasks: Vec<i64> = tasks.as_array().iter().copied().collect();
+        let (values, keys) = (read(Some(values)), Labels::new(keys));
+        let found = Hub {
+            tasks: &tasks,
+            kinds: Labels::new(Some(kinds)),
+            ids: Labels::new(Some(ids)),
+            values: &values,
+            names: [&names[0], &names[1], outcome_name],
+            keys: &keys,
+            outcome: &read(outcome),
+            time: &read(time),
+            due: &read(due),
         }
-        let time = read(time);
-        // Stable: forecasts made at the same time keep the order of the frame.
-        let made = |forecast: &Gathered| number(&time, forecast.first()).unwrap_or(0.0);
-        gathered.sort_by(|a, b| made(a).total_cmp(&made(b)));
-        Ok(Table {
-            rows: values.len(),
-            forecasts: Forecasts::Long(gathered),
-            outcome: read(outcome),
-            outcome_name: outcome_name.to_owned(),
-            keys: Labels::new(keys),
-            groups: Vec::new(),
-            time,
-            due: read(due),
-        })
+        .gather();
+        Table::long(values.len(), 1, keys, found, skip)
+    }
+
+    /// The M5 form: series, probability and first day of each row, its days, and where the outcomes of its series and phase stand.
+    #[staticmethod]
+    #[pyo3(signature = (series, probabilities, first_days, days, names, *, skip = false, places = None, outcomes = Vec::new()))]
+    #[allow(clippy::too_many_arguments)]
+    fn m5<'py>(
+        series: Coded<'py>,
+        probabilities: Real<'py>,
+        first_days: PyReadonlyArray1<'py, i64>,
+        days: Vec<Real<'py>>,
+        names: Vec<String>,
+        skip: bool,
+        places: Option<PyReadonlyArray1<'py, i64>>,
+        outcomes: Vec<Real<'py>>,
+    ) -> Result<Self> {
+        let whole =
+            |column: PyReadonlyArray1<'py, i64>| column.as_array().iter().copied().collect::<Vec<i64>>();
+        let keys = Labels::new(Some(series));
+        let days: Vec<Vec<f64>> = days.into_iter().map(|day| read(Some(day))).collect();
+        let found = M5 {
+            series: &keys.codes,
+            probabilities: &read(Some(probabilities)),
+            first_days: &whole(first_days),
+            days: &days,
+            names: &names,
+            places: &places.map_or_else(Vec::new, whole),
+            outcomes: &outcomes.into_iter().map(|day| read(Some(day))).collect::<Vec<_>>(),
+        }
+        .gather();
+        let rows = keys.codes.len();
+        Table::long(rows, days.len(), keys, found, skip)
     }
 }
 
 /// A forecast's number, which must be there.
-fn finite(value: f64) -> Result<f64> {
+pub(crate) fn finite(value: f64) -> Result<f64> {
     if value.is_nan() {
         Err(Error::NoForecast)
     } else if value.is_infinite() {
@@ -208,12 +202,40 @@ fn finite(value: f64) -> Result<f64> {
 }
 
 impl Table {
-    pub(crate) fn rows(&self) -> usize {
-        self.rows
+    fn long(rows: usize, width: usize, keys: Labels, found: Found, skip: bool) -> Result<Self> {
+        let (gathered, mut refused) = found;
+        if !skip && !refused.is_empty() {
+            let (row, error) = refused.swap_remove(0);
+            return Err(error.at_row(row));
+        }
+        Ok(Table {
+            rows,
+            forecasts: Forecasts::Long { gathered, width },
+            outcome: Vec::new(),
+            outcome_name: String::new(),
+            keys,
+            groups: Vec::new(),
+            time: Vec::new(),
+            due: Vec::new(),
+            refused: Mutex::new(refused),
+        })
     }
 
-    pub(crate) fn is_long(&self) -> bool {
-        matches!(self.forecasts, Forecasts::Long(_))
+    /// The rows that were refused when the table was made.
+    pub(crate) fn refused(&self) -> Vec<(usize, Error)> {
+        std::mem::take(&mut *self.refused.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The rows of the frame in which a forecast stands.
+    pub(crate) fn rows_of(&self, at: usize) -> Vec<usize> {
+        match &self.forecasts {
+            Forecasts::Wide { .. } => vec![at],
+            Forecasts::Long { gathered, .. } => gathered[at].cells.iter().map(|&(row, _)| row).collect(),
+        }
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
     }
 
     /// The numbers that take the forecast's place.
@@ -226,7 +248,7 @@ impl Table {
                 Form::Quantiles(columns) => Answer::Quantiles(columns.iter().map(|&(p, _)| p).collect()),
                 _ => Answer::Quantiles(vec![0.5]),
             },
-            Forecasts::Long(gathered) => {
+            Forecasts::Long { gathered, .. } => {
                 let wanted = gathered.iter().flat_map(|forecast| forecast.parts.wanted());
                 let mut probabilities: Vec<f64> = wanted.filter(|p| !p.is_nan()).collect();
                 probabilities.sort_by(f64::total_cmp);
@@ -236,21 +258,21 @@ impl Table {
         }
     }
 
-    /// Answers as columns of the frame. In a long table there is one, NaN where nothing was calibrated.
+    /// Answers as columns of the frame, NaN where nothing was calibrated.
     pub(crate) fn columns(&self, answer: &Answer, values: &[f64]) -> Vec<Vec<f64>> {
         let width = answer.width();
-        let Forecasts::Long(gathered) = &self.forecasts else {
+        let Forecasts::Long { gathered, width: columns } = &self.forecasts else {
             return (0..width).map(|k| values.iter().skip(k).step_by(width).copied().collect()).collect();
         };
         let Answer::MeanQuantiles(probabilities) = answer else { return Vec::new() };
-        let mut column = vec![f64::NAN; self.rows];
+        let mut cells = vec![vec![f64::NAN; self.rows]; *columns];
         for (at, forecast) in gathered.iter().enumerate() {
-            for (&row, p) in forecast.rows.iter().zip(forecast.parts.wanted()) {
+            for (&(row, column), p) in forecast.cells.iter().zip(forecast.parts.wanted()) {
                 let k = if p.is_nan() { 0 } else { 1 + probabilities.partition_point(|&known| known < p) };
-                column[row] = values[at * width + k];
+                cells[column][row] = values[at * width + k];
             }
         }
-        vec![column]
+        cells
     }
 
     /// The first row that breaks a rule. Nothing has happened yet when it is told.
@@ -268,7 +290,7 @@ impl Table {
             Forecasts::Wide { form, names, values, width } => {
                 (form, names, &values[at * width..(at + 1) * width])
             }
-            Forecasts::Long(gathered) => return Ok(gathered[at].parts.forecast()?),
+            Forecasts::Long { gathered, .. } => return Ok(gathered[at].parts.forecast()?),
         };
         for (k, &value) in values.iter().enumerate() {
             finite(value).map_err(|error| error.in_column(&names[k]))?;
@@ -307,14 +329,21 @@ impl Asked<'_> {
     pub(crate) fn row(&self, at: usize) -> usize {
         match &self.table.forecasts {
             Forecasts::Wide { .. } => at,
-            Forecasts::Long(gathered) => gathered[at].first(),
+            Forecasts::Long { gathered, .. } => gathered[at].cells.first().map_or(0, |&(row, _)| row),
         }
     }
 
     /// Everything but the groups, which cannot break a rule by themselves.
     fn understood(&self, at: usize) -> Result<Task> {
-        let (table, row) = (self.table, self.row(at));
+        let (table, row) = (self.table, at);
         let forecast = table.forecast(at)?;
+        if let Forecasts::Long { gathered, .. } = &table.forecasts {
+            let Gathered { outcome, now, due, .. } = gathered[at];
+            if self.timed && (now.is_none() || outcome.is_some() && due.is_none()) {
+                return Err(truecast_fleet::Error::NoTime.into());
+            }
+            return Ok(Task { forecast, outcome, groups: Vec::new(), now, due });
+        }
         let outcome = number(&table.outcome, row);
         if let Some(value) = outcome.filter(|value| !value.is_finite()) {
             let error = truecast::Error::NotFinite { what: "outcome", value };
@@ -322,11 +351,12 @@ impl Asked<'_> {
         }
         let (mut now, mut due) = (None, None);
         // The state of a fleet that does not ask for times has none.
-        if self.timed || table.is_long() {
+        if self.timed {
             (now, due) = (number(&table.time, row), number(&table.due, row));
-        }
-        if self.timed && (now.is_none() || outcome.is_some() && due.is_none()) {
-            return Err(truecast_fleet::Error::NoTime.into());
+            let unreadable = [now, due].into_iter().flatten().any(f64::is_infinite);
+            if unreadable || now.is_none() || outcome.is_some() && due.is_none() {
+                return Err(truecast_fleet::Error::NoTime.into());
+            }
         }
         Ok(Task { forecast, outcome, groups: Vec::new(), now, due })
     }
@@ -338,12 +368,25 @@ impl Rows for Asked<'_> {
     fn len(&self) -> usize {
         match &self.table.forecasts {
             Forecasts::Wide { .. } => self.table.rows,
-            Forecasts::Long(gathered) => gathered.len(),
+            Forecasts::Long { gathered, .. } => gathered.len(),
         }
     }
 
     fn key(&self, at: usize) -> Cow<'_, [u8]> {
-        Cow::Borrowed(self.table.keys.get(self.row(at)).as_bytes())
+        let keys = &self.table.keys;
+        Cow::Borrowed(match &self.table.forecasts {
+            Forecasts::Wide { .. } => keys.get(at).as_bytes(),
+            Forecasts::Long { gathered, .. } => keys.text(gathered[at].key).as_bytes(),
+        })
+    }
+
+    fn code(&self, at: usize) -> Option<usize> {
+        let code = match &self.table.forecasts {
+            Forecasts::Wide { .. } => self.table.keys.code(at).unwrap_or(-1),
+            Forecasts::Long { gathered, .. } => gathered[at].key,
+        };
+        // Those without a text come first.
+        usize::try_from(code + 1).ok()
     }
 
     fn task(&self, at: usize) -> Result<Task> {
