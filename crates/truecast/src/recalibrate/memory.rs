@@ -143,16 +143,23 @@ impl Means<'_> {
     /// The weighted sum of the plays and the means, at the levels of one row.
     #[inline(always)]
     pub(crate) fn blend(&self, row: usize, play: Quad) -> Quad {
-        let (weights, long, middle, short) =
-            (self.weights, self.long[row], self.middle[row], self.short[row]);
+        let (long, middle, short) = (self.long[row], self.middle[row], self.short[row]);
         let mut blended = [0.0; LANES];
         for l in 0..LANES {
-            blended[l] = weights[0] * play[l]
-                + weights[1] * long[l]
-                + (weights[2] * middle[l] + weights[3] * short[l]);
+            blended[l] = weighted_sum(&self.weights, play[l], long[l], middle[l], short[l]);
         }
         blended
     }
+
+    /// The same at one level of a row.
+    pub(crate) fn blend_level(&self, row: usize, lane: usize, play: f64) -> f64 {
+        weighted_sum(&self.weights, play, self.long[row][lane], self.middle[row][lane], self.short[row][lane])
+    }
+}
+
+#[inline(always)]
+fn weighted_sum(weights: &[f64; EXPERTS], play: f64, long: f64, middle: f64, short: f64) -> f64 {
+    weights[0] * play + weights[1] * long + (weights[2] * middle + weights[3] * short)
 }
 
 /// The running means, to be brought nearer to an outcome.
@@ -165,6 +172,13 @@ pub(crate) struct Learning<'a> {
 }
 
 impl Learning<'_> {
+    /// The same, with slices that the compiler knows the length of.
+    #[inline(always)]
+    pub(crate) fn of_rows(self, rows: usize) -> Self {
+        let Learning { gains, long, middle, short } = self;
+        Learning { gains, long: &mut long[..rows], middle: &mut middle[..rows], short: &mut short[..rows] }
+    }
+
     /// Adds width (mean − o)² to each memory's losses, and then mean ← mean + gain (o − mean), at the levels of one row.
     #[inline(always)]
     pub(crate) fn learn(&mut self, row: usize, happened: Quad, width: Quad, losses: &mut [Quad; 3]) {

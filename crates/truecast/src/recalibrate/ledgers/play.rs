@@ -43,22 +43,34 @@ pub(in crate::recalibrate) fn root(low: f64, high: f64, v_low: f64, v_high: f64,
 }
 
 impl Ledgers {
-    /// Walks to the root of a level that is not in the cell of its last play, or whose balance is 0 all along that cell.
-    ///
-    /// `ends` is S at the ends of the cell, `ratios` the w/A of this step for all ledgers and levels.
-    pub(in crate::recalibrate) fn walk(&self, level: usize, ends: (f64, f64), ratios: &[Quad]) -> Play {
+    /// Walks to the root of a level that is not in the cell of its last play, or whose balance is 0 all along that cell. `ratios` is w/A of this step
+    /// for all ledgers and levels.
+    pub(in crate::recalibrate) fn walk(&self, level: usize, ratios: &[Quad]) -> Play {
         let (u, v, pull) = (self.levels.probabilities()[level], self.plays.values(), self.pull());
-        let (row, lane) = (level / LANES, level % LANES);
+        let (row, lane, first) = (level / LANES, level % LANES, level * v.len());
+        let cell = self.cells[level] as usize;
+        let (mut low, mut high) = (pull * (u - v[cell]), pull * (u - v[cell + 1]));
+        for (g, account) in self.accounts[row * self.books.len()..][..self.books.len()].iter().enumerate() {
+            let ratio = self.ratio_at(g, row, lane, ratios);
+            low += ratio * account.low[lane];
+            high += ratio * account.high[lane];
+        }
+        // A walk never comes back to the ends of the cell that it starts from, whose balances in the table are stale.
         let balance = |i: usize| {
             self.books.iter().enumerate().fold(pull * (u - v[i]), |sum, (g, book)| {
-                let ratios = &ratios[g * self.rows.len()..];
-                let ratio = if book.flat.is_some() { ratios[0][0] } else { ratios[row][lane] };
-                sum + ratio * self.balance(g, level, i)
+                sum + self.ratio_at(g, row, lane, ratios) * book.table[first + i]
             })
         };
-        let start = (self.cells[level] as usize, self.fractions[level]);
-        let (cell, fraction) = find_root(self.plays.intervals(), start, ends, balance);
+        let start = (cell, self.fractions[level]);
+        let (cell, fraction) = find_root(self.plays.intervals(), start, (low, high), balance);
         Play::new(&self.plays, cell, fraction)
+    }
+
+    /// w/A of ledger `g` at a level.
+    #[inline]
+    fn ratio_at(&self, g: usize, row: usize, lane: usize, ratios: &[Quad]) -> f64 {
+        let at = g * self.rows.len();
+        if self.books[g].flat.is_some() { ratios[at][0] } else { ratios[at + row][lane] }
     }
 
     /// Rounds every play to the grid by its own coin.

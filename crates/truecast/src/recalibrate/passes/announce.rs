@@ -17,27 +17,50 @@ pub(in crate::recalibrate) fn announce(
     trust: f64,
     plan: &mut Plan,
 ) -> bool {
-    if ledgers.are_usual() {
-        announce_by::<true>(ledgers, memories, trust, plan)
-    } else {
-        announce_by::<false>(ledgers, memories, trust, plan)
+    plan.cells.copy_from_slice(&ledgers.cells);
+    match memories {
+        Some(memories) if ledgers.are_usual() => announce_usual(ledgers, memories, trust, plan),
+        _ => announce_any(ledgers, memories, trust, plan),
     }
 }
 
-/// `USUAL` is known to the compiler, so that it need not ask each ledger at each row what kind it is.
+/// The usual ledgers, with memories: nothing is asked at a row, and every slice is as long as the rows are many.
 #[inline(always)]
-fn announce_by<const USUAL: bool>(
-    ledgers: &Ledgers,
-    memories: Option<&Memories>,
-    trust: f64,
-    plan: &mut Plan,
-) -> bool {
+fn announce_usual(ledgers: &Ledgers, memories: &Memories, trust: f64, plan: &mut Plan) -> bool {
+    let (rows, inflation, pull) = (&ledgers.rows[..], ledgers.inflation, ledgers.pull());
+    let blocks = rows.len();
+    let Plan { plays, fractions, weights, ratios, mixed, map, .. } = plan;
+    let (weights, ratios) = (quads(weights), &mut quads_mut(ratios)[..2 * blocks]);
+    let square = ledgers.books[0].flat.map_or(0.0, |sums| sums.square);
+    let flat_ratio = ratio(weights[0][0] * inflation, square);
+    ratios[0][0] = flat_ratio;
+    let (weights, ratios) = (&weights[blocks..][..blocks], &mut ratios[blocks..][..blocks]);
+    let accounts = &ledgers.accounts.as_chunks::<2>().0[..blocks];
+    let (last, means) = (&quads(&ledgers.fractions)[..blocks], memories.means(blocks));
+    let (plays, fractions) = (&mut quads_mut(plays)[..blocks], &mut quads_mut(fractions)[..blocks]);
+    let mixed = &mut quads_mut(mixed)[..blocks];
+    let announced = &mut quads_mut(map.announced_padded_mut())[..blocks];
+    let mut missing = [0; LANES];
+    for (b, row) in rows.iter().enumerate() {
+        let [uniform, crps] = &accounts[b];
+        let mut owed = Owed::to_prior(pull, row);
+        owed.add(flat_ratio, uniform);
+        ratios[b] = owed.add_weighted(weights[b], inflation, crps);
+        let (play, fraction) = owed.roots(row, last[b], &mut missing);
+        let follow = means.blend(b, play);
+        (plays[b], fractions[b], mixed[b]) = (play, fraction, follow);
+        announced[b] = trusted(trust, follow, row.base);
+    }
+    missing == [0; LANES]
+}
+
+#[inline(always)]
+fn announce_any(ledgers: &Ledgers, memories: Option<&Memories>, trust: f64, plan: &mut Plan) -> bool {
     let Ledgers { rows, books, accounts, inflation, .. } = ledgers;
     let (blocks, inflation, pull) = (rows.len(), *inflation, ledgers.pull());
     let last = &quads(&ledgers.fractions)[..blocks];
     let means = memories.map(|memories| memories.means(blocks));
-    let Plan { plays, cells, fractions, weights, ratios, mixed, map, .. } = plan;
-    cells.copy_from_slice(&ledgers.cells);
+    let Plan { plays, fractions, weights, ratios, mixed, map, .. } = plan;
     let (weights, ratios) = (quads(weights), quads_mut(ratios));
     for (g, book) in books.iter().enumerate() {
         if let Some(sums) = book.flat {
@@ -52,28 +75,17 @@ fn announce_by<const USUAL: bool>(
         let (accounts, after) = rest.split_at(books.len());
         rest = after;
         let mut owed = Owed::to_prior(pull, row);
-        if USUAL {
-            owed.add(ratios[0][0], &accounts[0]);
-            ratios[blocks + b] = owed.add_weighted(weights[blocks + b], inflation, &accounts[1]);
-        } else {
-            for (g, (book, account)) in books.iter().zip(accounts).enumerate() {
-                if book.flat.is_none() {
-                    let at = g * blocks + b;
-                    ratios[at] = owed.add_weighted(weights[at], inflation, account);
-                } else if ratios[g * blocks][0] > 0.0 {
-                    // Most groups have no part in most steps.
-                    owed.add(ratios[g * blocks][0], account);
-                }
+        for (g, (book, account)) in books.iter().zip(accounts).enumerate() {
+            if book.flat.is_none() {
+                let at = g * blocks + b;
+                ratios[at] = owed.add_weighted(weights[at], inflation, account);
+            } else if ratios[g * blocks][0] > 0.0 {
+                // Most groups have no part in most steps.
+                owed.add(ratios[g * blocks][0], account);
             }
         }
-        let (mut play, mut fraction) = ([0.0; LANES], [0.0; LANES]);
-        for l in 0..LANES {
-            let root = root(owed.low[l], owed.high[l], row.v_low[l], row.v_high[l], last[b][l]);
-            (play[l], fraction[l]) = (root.play, root.fraction);
-            missing[l] |= u64::from(!root.found);
-        }
-        (plays[b], fractions[b]) = (play, fraction);
-        announced[b] = followed(b, play, &means, mixed, trust, row.base);
+        (plays[b], fractions[b]) = owed.roots(row, last[b], &mut missing);
+        announced[b] = followed(b, plays[b], &means, mixed, trust, row.base);
     }
     missing == [0; LANES]
 }
@@ -88,35 +100,26 @@ pub(in crate::recalibrate) fn walk(
     let rows = &ledgers.rows;
     let means = memories.map(|memories| memories.means(rows.len()));
     let Plan { plays, cells, fractions, ratios, mixed, map, .. } = plan;
-    let (plays, fractions, ratios) = (quads_mut(plays), quads_mut(fractions), quads(ratios));
-    let (mixed, announced) = (quads_mut(mixed), quads_mut(map.announced_padded_mut()));
+    let announced = map.announced_padded_mut();
     for (b, row) in rows.iter().enumerate() {
         // NaN where any of them is.
-        if !across(fractions[b]).is_nan() {
+        if !across(quads(fractions)[b]).is_nan() {
             continue;
         }
-        let mut owed = Owed::to_prior(ledgers.pull(), row);
-        for (g, book) in ledgers.books.iter().enumerate() {
-            let ratio = if book.flat.is_some() {
-                [ratios[g * rows.len()][0]; LANES]
-            } else {
-                ratios[g * rows.len() + b]
-            };
-            let account = &ledgers.accounts[b * ledgers.books.len() + g];
-            for l in 0..LANES {
-                owed.low[l] += ratio[l] * account.low[l];
-                owed.high[l] += ratio[l] * account.high[l];
-            }
-        }
         for lane in 0..LANES {
-            if !fractions[b][lane].is_nan() {
+            let level = b * LANES + lane;
+            if !fractions[level].is_nan() {
                 continue;
             }
-            let play = ledgers.walk(b * LANES + lane, (owed.low[lane], owed.high[lane]), ratios);
-            cells[b * LANES + lane] = play.cell;
-            (plays[b][lane], fractions[b][lane]) = (play.probability, play.fraction);
+            let play = ledgers.walk(level, quads(ratios));
+            (cells[level], fractions[level], plays[level]) = (play.cell, play.fraction, play.probability);
+            let mut follow = play.probability;
+            if let Some(means) = &means {
+                follow = means.blend_level(b, lane, follow);
+                mixed[level] = follow;
+            }
+            announced[level] = trust::mix(trust, follow, row.base[lane]);
         }
-        announced[b] = followed(b, plays[b], &means, mixed, trust, row.base);
     }
 }
 
@@ -135,6 +138,18 @@ impl Owed {
             high[l] = pull * (row.base[l] - row.v_high[l]);
         }
         Owed { low, high }
+    }
+
+    /// Plays and fractions; levels whose root must be walked to are marked in `missing`.
+    #[inline(always)]
+    fn roots(&self, row: &Row, last: Quad, missing: &mut [u64; LANES]) -> (Quad, Quad) {
+        let (mut play, mut fraction) = ([0.0; LANES], [0.0; LANES]);
+        for l in 0..LANES {
+            let root = root(self.low[l], self.high[l], row.v_low[l], row.v_high[l], last[l]);
+            (play[l], fraction[l]) = (root.play, root.fraction);
+            missing[l] |= u64::from(!root.found);
+        }
+        (play, fraction)
     }
 
     /// Adds (w/A)·L of a ledger with the same w/A at every level.
@@ -192,6 +207,11 @@ fn followed(
         follow = means.blend(b, play);
         mixed[b] = follow;
     }
+    trusted(trust, follow, base)
+}
+
+#[inline(always)]
+fn trusted(trust: f64, follow: Quad, base: Quad) -> Quad {
     let mut announced = [0.0; LANES];
     for l in 0..LANES {
         announced[l] = trust::mix(trust, follow[l], base[l]);

@@ -68,7 +68,8 @@ pub(in crate::recalibrate) fn judge_and_book(
     out: &mut Sums,
 ) {
     let Entries { rows, accounts, bounds, ratios, cross_terms, inflation, .. } = entries;
-    let (blocks, mut memories, mut sums) = (rows.len(), memories, *out);
+    let (blocks, mut sums) = (rows.len(), *out);
+    let mut memories = memories.of_rows(blocks);
     let Compared { plays, follow, widths } = Compared::new(blocks, plan);
     let fractions = &quads(&plan.fractions)[..blocks];
     let (bounds, ratios) = (&mut quads_mut(bounds)[..blocks], &ratios[blocks..][..blocks]);
