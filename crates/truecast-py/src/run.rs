@@ -112,8 +112,10 @@ impl Columns {
 
     fn push(&mut self, calibrated: &impl Forecast, outcome: f64, wanted: &Wanted) {
         for &z in &wanted.intervals.probits {
-            self.lower.push(calibrated.at_probit(z));
-            self.upper.push(calibrated.at_probit(-z));
+            let mut ends = [f64::NAN; 2];
+            calibrated.at_probits(&[z, -z], &mut ends);
+            self.lower.push(ends[0]);
+            self.upper.push(ends[1]);
         }
         self.quantiles.extend(wanted.quantiles.probits.iter().map(|&z| calibrated.at_probit(z)));
         if wanted.mean || wanted.std {

@@ -33,7 +33,7 @@ use multiversion::multiversion;
 
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{LANES, count_at_most};
+use super::lanes::{LANES, count_at_most, count_at_most_each};
 use crate::error::SnapshotError;
 use crate::normal;
 
@@ -151,14 +151,21 @@ impl Guard {
         }
     }
 
-    /// Books an outcome whose ledger probit score is `score` against the knots that were in force.
-    pub(crate) fn settle(&mut self, knots: &Knots, score: f64, scale: Option<f64>) {
+    /// Books an outcome whose ledger probit score is `score` against the knots that were in force. Gives the calibrated score, as
+    /// [`Knots::apply`] does.
+    pub(crate) fn settle(&mut self, knots: &Knots, score: f64, scale: Option<f64>) -> f64 {
         let distance = score.abs() * scale.unwrap_or(0.0);
         if distance.is_finite() {
             self.farthest = self.farthest.max(distance);
         }
-        count_hits(score, &knots.knots, &self.grid.probabilities, &mut self.errors);
+        let hits = count_hits(score, &knots.knots, &self.grid.probabilities, &mut self.errors);
         self.steps += 1;
+        // Those that are no hits lie below the score; where knots tie with it, the last of them counts.
+        let mut next = ROOM - hits as usize;
+        while next < COUNT && knots.knots[next] <= score {
+            next += 1;
+        }
+        knots.through(next, score)
     }
 
     pub(crate) fn state(&self) -> GuardState {
@@ -229,12 +236,16 @@ fn place_all(root: f64, errors: &[f64; ROOM], grid: &Grid, knots: &mut [f64; ROO
     (1..ROOM).map(|k| u64::from(knots[k - 1] > knots[k])).sum()
 }
 
-/// e_k += 1{score ≤ knot_k} − q_k.
+/// e_k += 1{score ≤ knot_k} − q_k. Gives the number of hits, the one beyond the last quantile included.
 #[multiversion(targets("x86_64+avx2"))]
-fn count_hits(score: f64, knots: &[f64; ROOM], probabilities: &[f64; ROOM], errors: &mut [f64; ROOM]) {
+fn count_hits(score: f64, knots: &[f64; ROOM], probabilities: &[f64; ROOM], errors: &mut [f64; ROOM]) -> u64 {
+    let mut hits = 0;
     for k in 0..ROOM {
-        errors[k] += if score <= knots[k] { 1.0 } else { 0.0 } - probabilities[k];
+        let hit = score <= knots[k];
+        errors[k] += if hit { 1.0 } else { 0.0 } - probabilities[k];
+        hits += u64::from(hit);
     }
+    hits
 }
 
 /// The guard's map at one step: the ledger probit scores at which the guarded quantiles lie, non-decreasing.
@@ -300,14 +311,26 @@ impl Knots {
 
     /// The ledger probit score at which G_t has the probit score `t`.
     pub fn invert(&self, t: f64) -> f64 {
-        let (x, grid) = (self.scores(), self.probits());
-        let last = x.len() - 1;
+        self.invert_at(count_at_most(self.probits(), t.next_down()), t)
+    }
+
+    /// [`invert`](Knots::invert) for two scores.
+    pub(crate) fn invert_both(&self, t: [f64; 2]) -> [f64; 2] {
+        let next = count_at_most_each(self.probits(), t.map(f64::next_down));
+        [self.invert_at(next[0], t[0]), self.invert_at(next[1], t[1])]
+    }
+
+    /// `next` is the first guarded quantile whose probit score is not below `t`.
+    #[inline]
+    fn invert_at(&self, next: usize, t: f64) -> f64 {
+        let (x, grid) = (&self.knots, &self.grid.probits);
+        let last = COUNT - 1;
         if t <= grid[0] {
             x[0] + (t - grid[0])
         } else if t >= grid[last] {
             x[last] + (t - grid[last])
         } else {
-            let i = grid.iter().map(|&g| u64::from(g < t)).sum::<u64>() as usize;
+            let i = next.clamp(1, last);
             // From the nearer knot, so that one at the end of the line costs the other no digits; and rounding must not carry it past
             // the knot that the next piece starts from.
             let (rise, run) = (x[i] - x[i - 1], grid[i] - grid[i - 1]);

@@ -236,7 +236,6 @@ impl Recalibrator for LedgerRecalibrator {
             return Err(Error::NotFinite { what: "probit score of the outcome", value: z });
         }
         let score = plan.map.ledger_probit(z);
-        let calibrated = plan.map.guarded(score);
         let settlement = self.ledgers.open(plan, z, self.parameters.randomised);
         let gains = self.book(plan, &settlement);
         if let Some(gains) = &gains {
@@ -245,9 +244,10 @@ impl Recalibrator for LedgerRecalibrator {
         self.ledgers.close(settlement);
         let width = gains.map_or_else(|| total_width(&plan.widths), |gains| gains.width);
         let scale = self.scale(width, plan);
-        if let (Some(guard), Some(knots)) = (&mut self.guard, plan.map.guard()) {
-            guard.settle(knots, score, scale);
-        }
+        let calibrated = match (&mut self.guard, plan.map.guard()) {
+            (Some(guard), Some(knots)) => guard.settle(knots, score, scale),
+            _ => score,
+        };
         Ok(Scores { base: z, calibrated })
     }
 

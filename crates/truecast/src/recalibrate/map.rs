@@ -145,7 +145,7 @@ impl Map {
         if self.shape == MapShape::Step {
             return ends.map(|t| self.invert(t));
         }
-        let scores = ends.map(|t| self.guard.as_ref().map_or(t, |knots| knots.invert(t)));
+        let scores = self.guard.as_ref().map_or(ends, |knots| knots.invert_both(ends));
         let (levels, announced) = (self.levels.probits(), self.announced());
         let last = announced.len() - 1;
         let next = count_at_most_each(announced, scores.map(normal::rough_cdf)).map(|j| j.clamp(1, last));
