@@ -41,6 +41,10 @@ impl OutputPlan {
             let problem = "--quantiles and --intervals are for forms with one row for each forecast";
             return Err(Failure::usage(problem, "hub and M5 forms come out as they came in"));
         }
+        if scores && layout.form.is_long() {
+            let problem = "--scores is for forms with one row for each forecast";
+            return Err(Failure::usage(problem, "--summary has the scores of all forecasts together"));
+        }
         let mut plan = OutputPlan {
             answer: Answer::Nothing,
             outcome: layout.outcome,

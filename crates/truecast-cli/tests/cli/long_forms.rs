@@ -231,6 +231,10 @@ fn long_forms_come_out_as_they_came_in() {
         2,
         "error: --quantiles and --intervals are for forms with one row for each forecast\nhint: hub and M5 forms come out as they came in",
     );
+    folder.run(&["calibrate", "in.csv", "--scores"]).fails(
+        2,
+        "error: --scores is for forms with one row for each forecast\nhint: --summary has the scores of all forecasts together",
+    );
     folder.run(&["compare", "in.csv"]).fails(
         2,
         "error: methods are compared on forms with one row for each forecast\nhint: run `truecast calibrate --summary` once for each method",
