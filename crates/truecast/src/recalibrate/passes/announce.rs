@@ -26,7 +26,7 @@ pub(in crate::recalibrate) fn announce(
 
 /// The usual ledgers, with memories: nothing is asked at a row, and every slice is as long as the rows are many.
 #[inline(always)]
-fn announce_usual(ledgers: &Ledgers, memories: &Memories, trust: f64, plan: &mut Plan) -> bool {
+pub(super) fn announce_usual(ledgers: &Ledgers, memories: &Memories, trust: f64, plan: &mut Plan) -> bool {
     let (rows, inflation, pull) = (&ledgers.rows[..], ledgers.inflation, ledgers.pull());
     let blocks = rows.len();
     let Plan { plays, fractions, weights, ratios, mixed, map, .. } = plan;
@@ -55,7 +55,12 @@ fn announce_usual(ledgers: &Ledgers, memories: &Memories, trust: f64, plan: &mut
 }
 
 #[inline(always)]
-fn announce_any(ledgers: &Ledgers, memories: Option<&Memories>, trust: f64, plan: &mut Plan) -> bool {
+pub(super) fn announce_any(
+    ledgers: &Ledgers,
+    memories: Option<&Memories>,
+    trust: f64,
+    plan: &mut Plan,
+) -> bool {
     let Ledgers { rows, books, accounts, inflation, .. } = ledgers;
     let (blocks, inflation, pull) = (rows.len(), *inflation, ledgers.pull());
     let last = &quads(&ledgers.fractions)[..blocks];

@@ -22,7 +22,7 @@ pub(in crate::recalibrate) fn weighted_gain(ledgers: &Ledgers, plan: &Plan, z: f
 }
 
 /// What [`judge`] adds up over the levels, for an outcome o.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(in crate::recalibrate) struct Gains {
     /// Σ width.
     pub(in crate::recalibrate) width: f64,

@@ -12,3 +12,51 @@ mod learn;
 
 pub(super) use announce::{announce, follow, walk};
 pub(super) use learn::{Gains, Sums, book, judge, judge_and_book, weighted_gain};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recalibrate::{Groups, LedgerRecalibrator, Recalibrator};
+    use crate::{Forecast, Gaussian, random};
+
+    /// The passes of the usual ledgers do what those of any ledgers do, bit for bit, on a stream whose widths vary and whose plays move.
+    #[test]
+    fn the_usual_passes_are_the_general_ones() {
+        let mut recalibrator = LedgerRecalibrator::default();
+        let mut walked = 0;
+        for t in 0..500 {
+            let draw = |lane| random::uniform(11, t, lane);
+            let forecast = Gaussian::new(draw(0), 0.2 + draw(1)).unwrap();
+            let outcome = forecast.quantile(0.01 + 0.98 * draw(2) * draw(3));
+            let mut plan = recalibrator.empty_plan();
+            recalibrator.plan(&forecast, Groups::NONE, t, &mut plan).unwrap();
+            let (ledgers, memories) = (recalibrator.ledgers(), recalibrator.memories().unwrap());
+
+            let (mut usual, mut any) = (plan.clone(), plan.clone());
+            let found = announce::announce_usual(ledgers, memories, plan.trust, &mut usual);
+            assert_eq!(announce::announce_any(ledgers, Some(memories), plan.trust, &mut any), found);
+            walked += u32::from(!found);
+            let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&usual.plays), bits(&any.plays));
+            assert_eq!(bits(&usual.fractions), bits(&any.fractions));
+            assert_eq!(bits(&usual.ratios), bits(&any.ratios));
+            assert_eq!(bits(&usual.mixed), bits(&any.mixed));
+            assert_eq!(bits(usual.map.announced()), bits(any.map.announced()));
+
+            let (mut once, mut twice) = (ledgers.clone(), ledgers.clone());
+            let (mut remembers, mut recalls) = (memories.clone(), memories.clone());
+            let (mut sums, mut others) = (Sums::default(), Sums::default());
+            let rows = once.rows.len();
+            let settlement = once.open(&plan, forecast.probit(outcome), false);
+            let entries = once.entries(&plan, &settlement);
+            judge_and_book(entries, &settlement, remembers.learning(rows), &plan, &mut sums);
+            let settlement = twice.open(&plan, forecast.probit(outcome), false);
+            judge(&twice, settlement.z, Some(recalls.learning(rows)), &plan, &mut others);
+            book(twice.entries(&plan, &settlement), &settlement, &plan);
+            assert_eq!((once, remembers, sums.gains()), (twice, recalls, others.gains()));
+
+            recalibrator.observe(&forecast, outcome).unwrap();
+        }
+        assert!(walked > 50, "plays must move for this to test anything: {walked}");
+    }
+}
