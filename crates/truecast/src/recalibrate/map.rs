@@ -357,3 +357,38 @@ impl From<Map> for MapState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recalibrate::{LedgerRecalibrator, Parameters, Recalibrator};
+    use crate::{Forecast, Gaussian, random};
+
+    /// Two at once are one at a time, with and without a guard, whose knots tie after outcomes far out, and at every distance; and the map passes there
+    /// through what they came from.
+    #[test]
+    fn inverses_of_two_are_those_of_each() {
+        for guard in [true, false] {
+            let parameters = Parameters::builder().guard(guard).build().unwrap();
+            let mut recalibrator = LedgerRecalibrator::new(parameters);
+            for t in 0..300 {
+                let base = Gaussian::new(0.0, 1.0).unwrap();
+                let calibrated = recalibrator.recalibrate(base).unwrap();
+                let map = calibrated.map();
+                for reach in [0.5, 1.0, 3.0, 8.0, 40.0] {
+                    let draw = |lane| reach * (2.0 * random::uniform(5, t, lane) - 1.0);
+                    let ends = [draw(0), draw(1)];
+                    let both = map.invert_both(ends);
+                    assert_eq!(both.map(f64::to_bits), ends.map(|end| map.invert(end).to_bits()), "{ends:?}");
+                    for (z, end) in both.into_iter().zip(ends) {
+                        let (step, room) = (1e-9 * (1.0 + z.abs()), 1e-9 * (1.0 + end.abs()));
+                        let (below, above) = (map.probit(z - step), map.probit(z + step));
+                        assert!(below - room <= end && end <= above + room, "{end}: {below} {above} at {z}");
+                    }
+                }
+                let far = if t % 3 == 0 { 4.0 } else { -3.5 };
+                recalibrator.observe(&base, base.at_probit(far * random::uniform(6, t, 0))).unwrap();
+            }
+        }
+    }
+}
