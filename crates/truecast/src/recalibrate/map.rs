@@ -360,7 +360,6 @@ impl From<Map> for MapState {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::recalibrate::{LedgerRecalibrator, Parameters, Recalibrator};
     use crate::{Forecast, Gaussian, random};
 
