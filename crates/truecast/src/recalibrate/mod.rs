@@ -6,7 +6,7 @@
 //!
 //! | file | concept |
 //! |---|---|
-//! | `ledger_recalibrator.rs` | the default: all of the above in one visible line |
+//! | `ledger_recalibrator.rs` | the default: all of the above, one after the other |
 //! | `ledgers/` | balances per level, play and promise; plays are roots of the balance |
 //! | `memory.rs` | running means of the outcomes, followed where they are more accurate |
 //! | `trust.rs` | how far to follow the ledgers away from the base |

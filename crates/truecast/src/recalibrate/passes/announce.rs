@@ -54,6 +54,7 @@ pub(super) fn announce_usual(ledgers: &Ledgers, memories: &Memories, trust: f64,
     missing == [0; LANES]
 }
 
+/// Any ledgers, with or without memories.
 #[inline(always)]
 pub(super) fn announce_any(
     ledgers: &Ledgers,
@@ -215,6 +216,7 @@ fn followed(
     trusted(trust, follow, base)
 }
 
+/// What is followed, mixed with the base, at the levels of one row.
 #[inline(always)]
 fn trusted(trust: f64, follow: Quad, base: Quad) -> Quad {
     let mut announced = [0.0; LANES];
