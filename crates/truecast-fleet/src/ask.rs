@@ -4,6 +4,8 @@ use truecast::Forecast;
 use truecast::forecast::AnyForecast;
 use truecast::normal;
 
+use crate::settings::Settings;
+
 /// Probabilities of the quantiles that a [`FanPoint`] holds.
 pub const FAN: [f64; 7] = [0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975];
 
@@ -147,6 +149,22 @@ pub struct Ask {
     pub fan: usize,
     /// Take forecasts as they are: nothing is recalibrated, and both sides of every score are the base's.
     pub raw_only: bool,
+}
+
+/// What is asked of every row of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Question<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) ask: &'a Ask,
+    pub(crate) prepared: &'a Prepared,
+}
+
+/// Where the answers about one row go.
+#[derive(Debug)]
+pub(crate) struct Answered<'a> {
+    pub(crate) row: usize,
+    pub(crate) values: &'a mut Vec<f64>,
+    pub(crate) scores: &'a mut Vec<RowScores>,
 }
 
 /// How one outcome was met, by the base and by the calibrated forecast.

@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use truecast::monitor::{Certificate, Scoreboard};
 
-use crate::ask::{Ask, Prepared, RowScores, Task};
+use crate::ask::{Answered, Ask, Prepared, Question, RowScores, Task};
 use crate::certificate;
 use crate::error::{Error, Result};
 use crate::record::Tally;
@@ -152,7 +152,7 @@ impl Fleet {
         let mut refused = Vec::new();
         let mut parts = self.split(rows, &mut refused);
         let (settings, prepared, width) = (&self.settings, &Prepared::new(&ask.answer), ask.answer.width());
-        parts.par_iter_mut().for_each(|part| part.run(rows, settings, ask, prepared, width));
+        parts.par_iter_mut().for_each(|part| part.run(rows, Question { settings, ask, prepared }, width));
         let mut answers = Answers { values: vec![f64::NAN; rows.len() * width], scores: Vec::new(), refused };
         for part in parts {
             for (&row, values) in part.rows.iter().zip(part.values.chunks_exact(width.max(1))) {
@@ -258,35 +258,24 @@ impl Fleet {
 }
 
 impl<E> Part<E> {
-    fn run<R: Rows<Error = E>>(
-        &mut self,
-        rows: &R,
-        settings: &Settings,
-        ask: &Ask,
-        prepared: &Prepared,
-        width: usize,
-    ) {
+    fn run<R: Rows<Error = E>>(&mut self, rows: &R, question: Question<'_>, width: usize) {
         self.values.reserve(self.rows.len() * width);
         // The picture is of the first series only.
-        let ask = &Ask { fan: if self.at == 0 { ask.fan } else { 0 }, ..ask.clone() };
+        let fan = if self.at == 0 { question.ask.fan } else { 0 };
+        let question = Question { ask: &Ask { fan, ..question.ask.clone() }, ..question };
         for &row in &self.rows {
-            let before = self.values.len();
-            let stepped = match rows.task(row) {
-                Ok(task) => {
-                    let stepped = self.series.step(task, settings, ask, prepared, &mut self.values);
-                    stepped.map_err(|error| rows.refuse(row, error))
-                }
-                Err(error) => Err(error),
-            };
-            if ask.fan > 0 && stepped.is_ok() {
-                self.series.name_last(rows.label(row));
-            }
+            let before = (self.values.len(), self.scores.len());
+            let stepped = rows.task(row).and_then(|task| {
+                let answers = Answered { row, values: &mut self.values, scores: &mut self.scores };
+                self.series.step(task, &question, answers).map_err(|error| rows.refuse(row, error))
+            });
             match stepped {
-                Ok(Some(scores)) => self.scores.push(RowScores { row, ..scores }),
-                Ok(None) => {}
+                Ok(()) if fan > 0 => self.series.name_last(rows.label(row)),
+                Ok(()) => {}
                 Err(error) => {
-                    self.values.truncate(before);
-                    self.values.resize(before + width, f64::NAN);
+                    self.values.truncate(before.0);
+                    self.values.resize(before.0 + width, f64::NAN);
+                    self.scores.truncate(before.1);
                     self.refused.push((row, error));
                 }
             }

@@ -6,7 +6,7 @@ use truecast::monitor::Scoreboard;
 use truecast::recalibrate::Scores;
 use truecast::{Forecast, normal};
 
-use crate::ask::{Ask, FAN, FanPoint, Prepared, RowScores};
+use crate::ask::{Answered, FAN, FanPoint, Question, RowScores};
 use crate::error::Result;
 
 /// Φ⁻¹(0.9): an outcome whose probit score is within ± this lies in the central 80 % interval.
@@ -60,24 +60,22 @@ pub(crate) struct Row<'a> {
 
 impl Record {
     /// Answers what is asked about a forecast, and scores it if its outcome is known to the file.
-    #[allow(clippy::too_many_arguments)]
     pub(crate) fn answer(
         &mut self,
         row: Row<'_>,
         base: &dyn Forecast,
         calibrated: &dyn Forecast,
         draw: impl FnOnce() -> f64,
-        ask: &Ask,
-        prepared: &Prepared,
-        out: &mut Vec<f64>,
-    ) -> Result<Option<RowScores>> {
-        prepared.push(calibrated, row.members, out);
-        let mut scored = None;
+        question: &Question<'_>,
+        answers: Answered<'_>,
+    ) -> Result<()> {
+        question.prepared.push(calibrated, row.members, answers.values);
+        let ask = question.ask;
         let scoring = ask.row_scores || ask.scoreboards || ask.raw_only;
         if let Some(outcome) = row.outcome.filter(|_| scoring) {
             let draw = draw();
             if ask.row_scores {
-                scored = Some(scores(base, calibrated, outcome, draw)?);
+                answers.scores.push(scores(answers.row, base, calibrated, outcome, draw)?);
             }
             if ask.scoreboards {
                 self.scoreboard.get_or_insert_default().observe(base, calibrated, outcome, draw)?;
@@ -98,12 +96,18 @@ impl Record {
                 raw: (base.at_probit(-EIGHTY), base.at_probit(EIGHTY)),
             });
         }
-        Ok(scored)
+        Ok(())
     }
 }
 
 /// How both forecasts met the outcome.
-fn scores(base: &dyn Forecast, calibrated: &dyn Forecast, outcome: f64, draw: f64) -> Result<RowScores> {
+fn scores(
+    row: usize,
+    base: &dyn Forecast,
+    calibrated: &dyn Forecast,
+    outcome: f64,
+    draw: f64,
+) -> Result<RowScores> {
     let both = [base, calibrated];
     let ends = both.map(|forecast| (forecast.at_probit(-EIGHTY), forecast.at_probit(EIGHTY)));
     let crps = both.map(|forecast| forecast.crps(outcome));
@@ -111,7 +115,7 @@ fn scores(base: &dyn Forecast, calibrated: &dyn Forecast, outcome: f64, draw: f6
         return Err(truecast::Error::NotFinite { what: "CRPS", value }.into());
     }
     Ok(RowScores {
-        row: 0,
+        row,
         pit: both.map(|forecast| normal::cdf(forecast.randomised_probit(outcome, draw))),
         crps,
         covered: ends.map(|(low, high)| (low..=high).contains(&outcome)),

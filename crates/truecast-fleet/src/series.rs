@@ -8,7 +8,7 @@ use truecast::monitor::Scoreboard;
 use truecast::recalibrate::{AnyRecalibrator, Groups};
 use truecast::{Recalibrator, Samples, Stream, Ticket, random};
 
-use crate::ask::{Ask, FanPoint, Given, Prepared, RowScores, Task};
+use crate::ask::{Answered, FanPoint, Given, Question, Task};
 use crate::error::{Error, Result};
 use crate::point::LearnedScale;
 use crate::record::{Record, Row, Tally};
@@ -153,30 +153,17 @@ impl Series {
     /// Takes one row: books the outcomes that are known by now, answers, and learns or keeps the row's own outcome for later.
     ///
     /// A row that is refused leaves the series as it was, but for outcomes that were due to a row that the core refused.
-    pub(crate) fn step(
-        &mut self,
-        task: Task,
-        settings: &Settings,
-        ask: &Ask,
-        prepared: &Prepared,
-        out: &mut Vec<f64>,
-    ) -> Result<Option<RowScores>> {
+    pub(crate) fn step(&mut self, task: Task, question: &Question<'_>, answers: Answered<'_>) -> Result<()> {
         let known_groups = self.groups.len();
-        let stepped = self.try_step(task, settings, ask, prepared, out);
+        let stepped = self.try_step(task, question, answers);
         if stepped.is_err() {
             self.groups.truncate(known_groups);
         }
         stepped
     }
 
-    fn try_step(
-        &mut self,
-        task: Task,
-        settings: &Settings,
-        ask: &Ask,
-        prepared: &Prepared,
-        out: &mut Vec<f64>,
-    ) -> Result<Option<RowScores>> {
+    fn try_step(&mut self, task: Task, question: &Question<'_>, answers: Answered<'_>) -> Result<()> {
+        let settings = question.settings;
         let groups = self.group_numbers(&task.groups, settings)?;
         if let Some(outcome) = task.outcome.filter(|outcome| !outcome.is_finite()) {
             // Said now: a late outcome would be refused only when it is due, in the name of another row.
@@ -197,41 +184,51 @@ impl Series {
         };
         let repaired = matches!(&forecast, AnyForecast::Quantiles(quantiles) if quantiles.repaired() > 0);
         let row = Row { outcome: task.outcome, members: &members };
-        let scores = if ask.raw_only {
-            // The draws that recalibration would make, so that both say the same about the base.
-            let seed = self.stream.recalibrator().seed();
-            let draw = || random::uniform(seed, self.rows, random::ATOM_LANE);
-            let scores = self.record.answer(row, &forecast, &forecast, draw, ask, prepared, out)?;
-            if let (Some(point), Some(outcome)) = (point, task.outcome) {
-                self.scale.observe(point, outcome, settings.half_life)?;
+        let seed = self.stream.recalibrator().seed();
+        let (stream, record) = (&mut self.stream, &mut self.record);
+        match task.outcome {
+            outcome if question.ask.raw_only => {
+                // The draws that recalibration would make, so that both say the same about the base.
+                let draw = || random::uniform(seed, self.rows, random::ATOM_LANE);
+                record.answer(row, &forecast, &forecast, draw, question, answers)?;
+                if let (Some(point), Some(outcome)) = (point, outcome) {
+                    self.scale.observe(point, outcome, settings.half_life)?;
+                }
             }
-            scores
-        } else {
-            let seed = self.stream.recalibrator().seed();
-            let (ticket, calibrated) = self.stream.issue_in(forecast, groups)?;
-            let draw = || random::uniform(seed, ticket.number(), random::ATOM_LANE);
-            let answered = self.record.answer(row, calibrated.base(), &calibrated, draw, ask, prepared, out);
-            let scores = match answered {
-                Ok(scores) => scores,
-                Err(error) => {
-                    self.stream.expire(ticket)?;
+            Some(outcome) if settings.lateness == Lateness::Next => {
+                let number = stream.issued();
+                let draw = || random::uniform(seed, number, random::ATOM_LANE);
+                let ((), scores) = stream.step(forecast, groups, outcome, |calibrated| {
+                    record.answer(row, calibrated.base(), &calibrated, draw, question, answers)
+                })?;
+                record.tally.learn(scores);
+                if let Some(point) = point {
+                    self.scale.observe(point, outcome, settings.half_life)?;
+                }
+            }
+            outcome => {
+                let (ticket, calibrated) = stream.issue_in(forecast, groups)?;
+                let draw = || random::uniform(seed, ticket.number(), random::ATOM_LANE);
+                if let Err(error) =
+                    record.answer(row, calibrated.base(), &calibrated, draw, question, answers)
+                {
+                    stream.expire(ticket)?;
                     return Err(error);
                 }
-            };
-            match task.outcome {
-                None => self.stream.expire(ticket)?,
-                Some(outcome) => {
-                    let due = self.due(task.due, settings)?;
-                    self.wait(Waiting { ticket, outcome, point, due }, settings)?;
+                match outcome {
+                    None => stream.expire(ticket)?,
+                    Some(outcome) => {
+                        let due = self.due(task.due, settings)?;
+                        self.wait(Waiting { ticket, outcome, point, due });
+                    }
                 }
             }
-            scores
-        };
+        }
         self.rows += 1;
         self.last = task.now.or(self.last);
         self.record.tally.rows += 1;
         self.record.tally.repaired += u64::from(repaired);
-        Ok(scores)
+        Ok(())
     }
 
     /// Books the outcomes that are known before this row's forecast is made.
@@ -271,21 +268,17 @@ impl Series {
     /// The row or time from which on this row's outcome is known.
     fn due(&self, due: Option<f64>, settings: &Settings) -> Result<f64> {
         match settings.lateness {
-            Lateness::Next => Ok(0.0),
+            Lateness::Next => Ok(self.rows as f64),
             // Known to the row after the next `rows` ones.
             Lateness::Rows(rows) => Ok((self.rows + rows + 1) as f64),
             Lateness::Times => due.ok_or(Error::NoTime),
         }
     }
 
-    /// Learns an outcome at once if it is known before the next row, and otherwise keeps it until it is due.
-    fn wait(&mut self, waiting: Waiting, settings: &Settings) -> Result<()> {
-        if settings.lateness == Lateness::Next {
-            return self.learn(waiting, settings);
-        }
+    /// Keeps an outcome until it is due.
+    fn wait(&mut self, waiting: Waiting) {
         let at = self.waiting.partition_point(|earlier| earlier.due <= waiting.due);
         self.waiting.insert(at, waiting);
-        Ok(())
     }
 
     fn group_numbers(&mut self, labels: &[String], settings: &Settings) -> Result<Groups> {

@@ -15,7 +15,7 @@ mod ticket;
 pub use snapshot::{NEWEST_VERSION, Snapshot};
 pub use ticket::Ticket;
 
-use self::pending::Pending;
+use self::pending::{Entry, Pending};
 use crate::error::{self, Result};
 use crate::forecast::{AnyForecast, Forecast, Recalibrated};
 use crate::recalibrate::{Groups, LedgerRecalibrator, Map, Recalibrator, Scores};
@@ -129,9 +129,42 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
 
     /// Issues a forecast and resolves it at once.
     pub fn observe(&mut self, forecast: F, outcome: f64) -> Result<Scores> {
+        self.step(forecast, Groups::NONE, outcome, |_| Ok(())).map(|((), scores)| scores)
+    }
+
+    /// Issues a forecast, reads it, and resolves it at once: the same as with a ticket, and less work. What `read` gives is given back.
+    ///
+    /// If `read` fails, or the outcome has no score, the forecast is as one that has expired.
+    ///
+    /// ```
+    /// use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Stream};
+    ///
+    /// let mut stream = Stream::new(LedgerRecalibrator::default());
+    /// let forecast = Gaussian::new(20.0, 2.0)?;
+    /// let ((low, high), scores) = stream.step(forecast, Groups::NONE, 21.0, |calibrated| calibrated.interval(0.8))?;
+    /// assert!(low < high && scores.base == 0.5);
+    /// # Ok::<(), truecast::Error>(())
+    /// ```
+    pub fn step<T, E: From<error::Error>>(
+        &mut self,
+        forecast: F,
+        groups: Groups,
+        outcome: f64,
+        read: impl FnOnce(Recalibrated<&F, &Map>) -> Result<T, E>,
+    ) -> Result<(T, Scores), E> {
         error::finite("outcome", outcome)?;
-        let (ticket, _) = self.issue(forecast)?;
-        self.resolve(ticket, outcome)
+        let Stream { recalibrator, issued, pending } = self;
+        let mut entry = pending.room(forecast, || recalibrator.empty_plan());
+        let Entry { forecast, plan } = &mut *entry;
+        let turn = || {
+            recalibrator.plan(forecast, groups, *issued, plan)?;
+            *issued += 1;
+            let answer = read(plan.calibrated(forecast))?;
+            Ok((answer, recalibrator.resolve(plan, forecast, outcome)?))
+        };
+        let turned = turn();
+        pending.recycle(entry);
+        turned
     }
 
     /// Why a ticket is not pending.
