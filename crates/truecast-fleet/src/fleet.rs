@@ -17,6 +17,10 @@ use crate::record::Tally;
 use crate::series::Series;
 use crate::settings::Settings;
 
+/// Rows that are read together before the first of them is taken. Those of one series lie far apart where series take turns, and memory brings
+/// several at once in the time of one.
+const TOGETHER: usize = 16;
+
 /// Rows as the fleet sees them: a table's batch, or arrays of a program.
 pub trait Rows: Sync {
     /// What tells a person which row was refused and why.
@@ -263,20 +267,24 @@ impl<E> Part<E> {
         // The picture is of the first series only.
         let fan = if self.at == 0 { question.ask.fan } else { 0 };
         let question = Question { ask: &Ask { fan, ..question.ask.clone() }, ..question };
-        for &row in &self.rows {
-            let before = (self.values.len(), self.scores.len());
-            let stepped = rows.task(row).and_then(|task| {
-                let answers = Answered { row, values: &mut self.values, scores: &mut self.scores };
-                self.series.step(task, &question, answers).map_err(|error| rows.refuse(row, error))
-            });
-            match stepped {
-                Ok(()) if fan > 0 => self.series.name_last(rows.label(row)),
-                Ok(()) => {}
-                Err(error) => {
-                    self.values.truncate(before.0);
-                    self.values.resize(before.0 + width, f64::NAN);
-                    self.scores.truncate(before.1);
-                    self.refused.push((row, error));
+        let mut tasks = Vec::with_capacity(TOGETHER);
+        for together in self.rows.chunks(TOGETHER) {
+            tasks.extend(together.iter().map(|&row| rows.task(row)));
+            for (&row, task) in together.iter().zip(tasks.drain(..)) {
+                let before = (self.values.len(), self.scores.len());
+                let stepped = task.and_then(|task| {
+                    let answers = Answered { row, values: &mut self.values, scores: &mut self.scores };
+                    self.series.step(task, &question, answers).map_err(|error| rows.refuse(row, error))
+                });
+                match stepped {
+                    Ok(()) if fan > 0 => self.series.name_last(rows.label(row)),
+                    Ok(()) => {}
+                    Err(error) => {
+                        self.values.truncate(before.0);
+                        self.values.resize(before.0 + width, f64::NAN);
+                        self.scores.truncate(before.1);
+                        self.refused.push((row, error));
+                    }
                 }
             }
         }

@@ -129,6 +129,10 @@ pub(crate) fn quantiles(p: &[f64; ROOM], count: usize, out: &mut [f64; ROOM]) {
 pub(crate) fn quantile_of_each(p: [f64; 4]) -> [f64; 4] {
     let mut z = [0.0; 4];
     near_quantiles(&p, &mut z);
+    let near = p.iter().all(|p| (p - 0.5).abs() < 0.49);
+    if near {
+        return z;
+    }
     for l in 0..4 {
         if p[l].min(1.0 - p[l]) <= SMALL {
             z[l] = quantile(p[l]);

@@ -33,7 +33,7 @@ use multiversion::multiversion;
 
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{LANES, count_at_most, count_at_most_each};
+use super::lanes::{LANES, count_at_most, count_below_each, quads};
 use crate::error::SnapshotError;
 use crate::normal;
 
@@ -115,8 +115,9 @@ impl Guard {
     /// cap alone holds the knots.
     pub(crate) fn knots(&self, scale: Option<f64>, out: &mut Knots) {
         let root = self.root();
-        if place_all(root, &self.errors, &self.grid, &mut out.knots) > 0 {
-            self.pool(root, &mut out.knots[..COUNT]);
+        let crossings = place_all(root, &self.errors, &self.grid, &mut out.knots);
+        if crossings > 0 {
+            self.pool(root, crossings, &mut out.knots[..COUNT]);
         }
         let reach = scale.map_or(f64::INFINITY, |scale| (FARTHER * self.farthest / scale).max(FREE_REACH));
         if out.knots[0] < -reach || out.knots[COUNT - 1] > reach {
@@ -124,30 +125,41 @@ impl Guard {
         }
     }
 
-    /// Merges neighbours while their knots cross. `knots` holds the unpooled ones.
-    fn pool(&self, root: f64, knots: &mut [f64]) {
-        let grid = &*self.grid;
-        let mut blocks = [Block::default(); COUNT];
+    /// Merges neighbours while their knots cross. `knots` holds the unpooled ones; bit k of `crossings` says that knot k lies below the one before
+    /// it.
+    fn pool(&self, root: f64, crossings: u64, knots: &mut [f64]) {
+        let alone = |k: usize, knot: f64| Block {
+            error: self.errors[k],
+            budget: self.grid.budgets[k] * root + 1.0,
+            probit: self.grid.probits[k],
+            count: 1,
+            knot,
+        };
+        // Blocks of two or more, each with its last knot.
+        let mut blocks = [(0, Block::default()); COUNT / 2];
         let mut used = 0;
-        for k in 0..knots.len() {
-            let mut last = Block {
-                error: self.errors[k],
-                budget: grid.budgets[k] * root + 1.0,
-                probit: grid.probits[k],
-                count: 1,
-                knot: knots[k],
-            };
-            while used > 0 && blocks[used - 1].knot > last.knot {
-                used -= 1;
-                last = blocks[used].merge(last);
+        let mut k = crossings.trailing_zeros() as usize;
+        while k < COUNT {
+            let (mut last, mut first) = (alone(k, knots[k]), k);
+            while first > 0 && knots[first - 1] > last.knot {
+                let before = match blocks[..used].last() {
+                    Some(&(end, block)) if end + 1 == first => {
+                        used -= 1;
+                        block
+                    }
+                    _ => alone(first - 1, knots[first - 1]),
+                };
+                first -= before.count;
+                last = before.merge(last);
             }
-            blocks[used] = last;
+            knots[first..=k].fill(last.knot);
+            blocks[used] = (k, last);
             used += 1;
-        }
-        let mut start = 0;
-        for block in &blocks[..used] {
-            knots[start..start + block.count].fill(block.knot);
-            start += block.count;
+            k += 1;
+            // Beyond this block only knots that cross as they are.
+            if k < COUNT && knots[k - 1] <= knots[k] {
+                k += (crossings >> k >> 1).trailing_zeros() as usize + 1;
+            }
         }
     }
 
@@ -227,13 +239,13 @@ fn place(error: f64, budget: f64, probit: f64) -> f64 {
     probit - STRENGTH * (e * budget) / (budget * budget - e * e)
 }
 
-/// [`place`] for every quantile. Gives how many knots cross their neighbour: almost always none.
+/// [`place`] for every quantile. Gives which knots lie below the one before them, bit by bit: almost always none.
 #[multiversion(targets("x86_64+avx2"))]
 fn place_all(root: f64, errors: &[f64; ROOM], grid: &Grid, knots: &mut [f64; ROOM]) -> u64 {
     for k in 0..ROOM {
         knots[k] = place(errors[k], grid.budgets[k] * root + 1.0, grid.probits[k]);
     }
-    (1..ROOM).map(|k| u64::from(knots[k - 1] > knots[k])).sum()
+    (1..ROOM).map(|k| u64::from(knots[k - 1] > knots[k]) << k).sum()
 }
 
 /// e_k += 1{score ≤ knot_k} − q_k. Gives the number of hits, the one beyond the last quantile included.
@@ -316,7 +328,7 @@ impl Knots {
 
     /// [`invert`](Knots::invert) for two scores.
     pub(crate) fn invert_both(&self, t: [f64; 2]) -> [f64; 2] {
-        let next = count_at_most_each(self.probits(), t.map(f64::next_down));
+        let next = count_below_each(quads(&self.grid.probits), t);
         [self.invert_at(next[0], t[0]), self.invert_at(next[1], t[1])]
     }
 
@@ -336,7 +348,7 @@ impl Knots {
             let (rise, run) = (x[i] - x[i - 1], grid[i] - grid[i - 1]);
             let (from, to) = (t - grid[i - 1], grid[i] - t);
             let at = if from < to { x[i - 1] + rise * (from / run) } else { x[i] - rise * (to / run) };
-            at.max(x[i - 1]).min(x[i])
+            at.clamp(x[i - 1], x[i])
         }
     }
 }

@@ -42,15 +42,32 @@ pub(crate) fn across(sums: Quad) -> f64 {
     (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
-/// How many of a few sorted values are at most each of two numbers.
+/// How many of some values are below each of two numbers.
+#[inline]
+pub(crate) fn count_below_each(rows: &[Quad], x: [f64; 2]) -> [usize; 2] {
+    let mut counts = [[0.0; LANES]; 2];
+    count_below_by_lane(rows, x, &mut counts);
+    counts.map(|count| small_integer(across(count)))
+}
+
+/// A whole number from 0 to 2²⁰. Added to 2⁵² it stands in the lowest bits; `as` would take care of NaN and infinities too.
+#[inline(always)]
+fn small_integer(x: f64) -> usize {
+    const SHIFT: f64 = (1_u64 << 52) as f64;
+    (x + SHIFT).to_bits() as usize & 0xf_ffff
+}
+
+/// In floating point, as everything else in a vector is.
 #[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn count_at_most_each(sorted: &[f64], x: [f64; 2]) -> [usize; 2] {
-    let mut counts = [0_u64; 2];
-    for value in sorted {
-        counts[0] += u64::from(*value <= x[0]);
-        counts[1] += u64::from(*value <= x[1]);
+fn count_below_by_lane(rows: &[Quad], x: [f64; 2], counts: &mut [Quad; 2]) {
+    let (mut low, mut high) = ([0.0; LANES], [0.0; LANES]);
+    for row in rows {
+        for l in 0..LANES {
+            low[l] += if row[l] < x[0] { 1.0 } else { 0.0 };
+            high[l] += if row[l] < x[1] { 1.0 } else { 0.0 };
+        }
     }
-    counts.map(|count| count as usize)
+    *counts = [low, high];
 }
 
 /// How many of a few sorted values are at most `x`; 0 for NaN. Counting them all is faster than bisection, whose steps wait for each other.

@@ -10,6 +10,7 @@ use super::guard::GuardState;
 use super::lanes::padded;
 use super::ledgers::{LedgersState, Settlement, total as total_width};
 use super::passes::{self, Gains, Sums};
+use super::plan::PlanShape;
 use super::{
     Groups, Guard, LedgerKind, Ledgers, Map, Memories, Parameters, Plan, Recalibrator, Scores, Trust,
     isotonic,
@@ -32,6 +33,8 @@ pub struct LedgerRecalibrator {
     /// Per ledger, Σ_t trust · Σ_j w[(q−o)² − (u−o)²]: by convexity at least the announced mixture's regret.
     /// Discounted as the ledgers are.
     mixed_regrets: Vec<f64>,
+    /// Of its plans.
+    shape: PlanShape,
 }
 
 /// Equal in all that is saved: room for intermediate results and padding do not count.
@@ -56,6 +59,7 @@ impl LedgerRecalibrator {
             trust: parameters.trust.then(Trust::default),
             guard: parameters.guard.then(Guard::default),
             mixed_regrets: vec![0.0; parameters.ledgers.len()],
+            shape: PlanShape::new(&parameters),
             parameters,
         }
     }
@@ -93,16 +97,11 @@ impl LedgerRecalibrator {
 
     /// Refuses a plan that was made by a recalibrator of another shape.
     fn expect(&self, plan: &Plan) -> Result<()> {
-        let Parameters { levels, plays, ledgers, shape, memory, guard, .. } = &self.parameters;
-        plan.expect_shape(levels.count(), plays.intervals(), ledgers.len())?;
-        let room = |wanted: bool| if wanted { padded(levels.count()) } else { 0 };
-        let fits = plan.widths.len() == room(self.parameters.needs_widths())
-            && plan.mixed.len() == room(*memory)
-            && (plan.map.guard().is_some(), plan.map.shape()) == (*guard, *shape);
-        if fits {
+        let found = plan.shape();
+        if found == self.shape {
             Ok(())
         } else {
-            Err(Error::ForeignPlan { expected: levels.count(), found: levels.count() })
+            Err(Error::ForeignPlan { expected: self.shape.levels, found: found.levels })
         }
     }
 
@@ -301,6 +300,7 @@ impl TryFrom<State> for LedgerRecalibrator {
             memories,
             trust,
             mixed_regrets,
+            shape: PlanShape::new(&parameters),
             parameters,
         })
     }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::guard::Knots;
-use super::lanes::{count_at_most, count_at_most_each, pad};
+use super::lanes::{count_at_most, count_below_each, pad, quads};
 use crate::error::SnapshotError;
 use crate::forecast::Knot;
 use crate::grid::Levels;
@@ -148,7 +148,10 @@ impl Map {
         let scores = self.guard.as_ref().map_or(ends, |knots| knots.invert_both(ends));
         let (levels, announced) = (self.levels.probits(), self.announced());
         let last = announced.len() - 1;
-        let next = count_at_most_each(announced, scores.map(normal::rough_cdf)).map(|j| j.clamp(1, last));
+        // Padding lies below every probability.
+        let padding = self.announced.len() - announced.len();
+        let below = count_below_each(quads(&self.announced), scores.map(normal::rough_cdf));
+        let next = below.map(|j| j.saturating_sub(padding).clamp(1, last));
         let [low, high] = next.map(|j| [clip(announced[j - 1]), clip(announced[j])]);
         let r = quantile_of_each([low[0], low[1], high[0], high[1]]);
         let invert = |score: f64, j: usize, low: f64, high: f64| {
@@ -314,7 +317,8 @@ impl Map {
 fn between(score: f64, low: (f64, f64), high: (f64, f64)) -> f64 {
     let fraction = (score - low.0) / (high.0 - low.0);
     // Rounding must not carry it past the level that the next piece starts from.
-    (low.1 + (high.1 - low.1) * fraction).min(high.1)
+    let z = low.1 + (high.1 - low.1) * fraction;
+    if z > high.1 { high.1 } else { z }
 }
 
 #[inline]

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::lanes::{pad, padded};
 use super::ledgers::LARGEST_WIDTH;
-use super::map::Map;
+use super::map::{Map, MapShape};
+use super::parameters::Parameters;
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::{Forecast, Recalibrated};
 
@@ -39,6 +40,34 @@ pub struct Plan {
     /// The weight on the plays; 1 where there is no trust.
     pub(crate) trust: f64,
     pub(crate) map: Map,
+}
+
+/// What a plan of a ledger recalibrator has room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PlanShape {
+    pub(super) levels: usize,
+    intervals: u32,
+    weights: usize,
+    widths: usize,
+    mixed: usize,
+    map: MapShape,
+    guarded: bool,
+}
+
+impl PlanShape {
+    pub(super) fn new(parameters: &Parameters) -> Self {
+        let levels = parameters.levels.count();
+        let room = |wanted: bool| if wanted { padded(levels) } else { 0 };
+        PlanShape {
+            levels,
+            intervals: parameters.plays.intervals() as u32,
+            weights: parameters.ledgers.len() * padded(levels),
+            widths: room(parameters.needs_widths()),
+            mixed: room(parameters.memory),
+            map: parameters.shape,
+            guarded: parameters.guard,
+        }
+    }
 }
 
 impl Plan {
@@ -99,6 +128,20 @@ impl Plan {
             Ok(())
         } else {
             Err(Error::ForeignPlan { expected: levels, found })
+        }
+    }
+
+    /// What it has room for.
+    #[inline]
+    pub(super) fn shape(&self) -> PlanShape {
+        PlanShape {
+            levels: self.map.levels().count(),
+            intervals: self.intervals,
+            weights: self.weights.len(),
+            widths: self.widths.len(),
+            mixed: self.mixed.len(),
+            map: self.map.shape(),
+            guarded: self.map.guard().is_some(),
         }
     }
 

@@ -44,25 +44,39 @@ pub(in crate::recalibrate) fn root(low: f64, high: f64, v_low: f64, v_high: f64,
 
 impl Ledgers {
     /// Walks to the root of a level that is not in the cell of its last play, or whose balance is 0 all along that cell. `ratios` is w/A of this step
-    /// for all ledgers and levels.
-    pub(in crate::recalibrate) fn walk(&self, level: usize, ratios: &[Quad]) -> Play {
-        let (u, v, pull) = (self.levels.probabilities()[level], self.plays.values(), self.pull());
+    /// for all ledgers and levels, `pull` that of the prior.
+    pub(in crate::recalibrate) fn walk(&self, level: usize, ratios: &[Quad], pull: f64) -> Play {
+        let (u, v) = (self.levels.probabilities()[level], self.plays.values());
         let (row, lane, first) = (level / LANES, level % LANES, level * v.len());
-        let cell = self.cells[level] as usize;
+        let accounts = &self.accounts[row * self.books.len()..][..self.books.len()];
+        let (cell, last) = (self.cells[level] as usize, self.fractions[level]);
         let (mut low, mut high) = (pull * (u - v[cell]), pull * (u - v[cell + 1]));
-        for (g, account) in self.accounts[row * self.books.len()..][..self.books.len()].iter().enumerate() {
-            let ratio = self.ratio_at(g, row, lane, ratios);
-            low += ratio * account.low[lane];
-            high += ratio * account.high[lane];
-        }
+        let (intervals, start) = (self.plays.intervals(), (cell, last));
         // A walk never comes back to the ends of the cell that it starts from, whose balances in the table are stale.
-        let balance = |i: usize| {
-            self.books.iter().enumerate().fold(pull * (u - v[i]), |sum, (g, book)| {
-                sum + self.ratio_at(g, row, lane, ratios) * book.table[first + i]
-            })
+        let (cell, fraction) = match (&self.books[..], accounts) {
+            // The usual ledgers, or others like them.
+            ([one, other], [a, b]) => {
+                let [r, s] = [0, 1].map(|g| self.ratio_at(g, row, lane, ratios));
+                (low, high) = (low + r * a.low[lane], high + r * a.high[lane]);
+                (low, high) = (low + s * b.low[lane], high + s * b.high[lane]);
+                let (one, other) = (&one.table[first..][..v.len()], &other.table[first..][..v.len()]);
+                let balance = |i: usize| pull * (u - v[i]) + r * one[i] + s * other[i];
+                find_root(intervals, start, (low, high), balance)
+            }
+            (books, accounts) => {
+                for (g, account) in accounts.iter().enumerate() {
+                    let ratio = self.ratio_at(g, row, lane, ratios);
+                    low += ratio * account.low[lane];
+                    high += ratio * account.high[lane];
+                }
+                let balance = |i: usize| {
+                    books.iter().enumerate().fold(pull * (u - v[i]), |sum, (g, book)| {
+                        sum + self.ratio_at(g, row, lane, ratios) * book.table[first + i]
+                    })
+                };
+                find_root(intervals, start, (low, high), balance)
+            }
         };
-        let start = (cell, self.fractions[level]);
-        let (cell, fraction) = find_root(self.plays.intervals(), start, (low, high), balance);
         Play::new(&self.plays, cell, fraction)
     }
 

@@ -103,7 +103,7 @@ pub(in crate::recalibrate) fn walk(
     trust: f64,
     plan: &mut Plan,
 ) {
-    let rows = &ledgers.rows;
+    let (rows, pull) = (&ledgers.rows, ledgers.pull());
     let means = memories.map(|memories| memories.means(rows.len()));
     let Plan { plays, cells, fractions, ratios, mixed, map, .. } = plan;
     let announced = map.announced_padded_mut();
@@ -117,7 +117,7 @@ pub(in crate::recalibrate) fn walk(
             if !fractions[level].is_nan() {
                 continue;
             }
-            let play = ledgers.walk(level, quads(ratios));
+            let play = ledgers.walk(level, quads(ratios), pull);
             (cells[level], fractions[level], plays[level]) = (play.cell, play.fraction, play.probability);
             let mut follow = play.probability;
             if let Some(means) = &means {
