@@ -1,6 +1,7 @@
 //! `truecast calibrate`: the same rows, with calibrated forecasts.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use truecast_data::recognise::{Layout, recognise};
 use truecast_data::table::{Batch, Column, Text};
@@ -12,7 +13,8 @@ use crate::destination::Destination;
 use crate::failure::{Failure, Result};
 use crate::flags::{ColumnFlags, InputFlags, MethodFlags, OnError, Percentages, Probabilities};
 use crate::long;
-use crate::pipeline::Batches;
+use crate::numbers::Numbers;
+use crate::pipeline::{Batches, Chunk};
 use crate::plan::OutputPlan;
 use crate::refusals::Refusals;
 use crate::reporting::{FAN_ROWS, Recorder};
@@ -131,7 +133,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         (None, None) => None,
     };
     let scores = args.scores || config.scores.unwrap_or(false);
-    let plan = OutputPlan::new(&layout, quantiles.as_ref(), intervals.as_ref(), scores)?;
+    let plan = Arc::new(OutputPlan::new(&layout, quantiles.as_ref(), intervals.as_ref(), scores)?);
     let ask = Ask {
         answer: plan.answer.clone(),
         row_scores: plan.needs_scores() || args.report.is_some(),
@@ -156,18 +158,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     } else {
         no_outcome_file(args.input.outcomes.as_deref())?;
         let times = fleet.settings().lateness == Lateness::Times;
-        let mut batches = Batches::new(opened, args.quiet);
-        while let Some((mut batch, names)) = batches.next()? {
+        let mut batches = Batches::new(opened, Numbers::columns(&layout), args.quiet);
+        while let Some(Chunk { mut batch, names, numbers, .. }) = batches.next()? {
             written = true;
-            let rows = WideRows::new(&file, &batch, &layout).in_groups(&groups).at_times(times);
+            let rows = WideRows::new(&file, &batch, &numbers, &layout).in_groups(&groups).at_times(times);
             let mut answers = fleet.run(&rows, &ask);
             recorder.record(batch.rows(), &answers.scores)?;
             let broken = std::mem::take(&mut batch.broken);
             let refused = std::mem::take(&mut answers.refused);
             let lines: Vec<usize> = refused.iter().map(|(row, _)| *row).collect();
             refusals.take(broken, refused)?;
-            destination =
-                destination.write(plan.sheet(&names, batch, &answers.values, &answers.scores, &lines))?;
+            let plan = Arc::clone(&plan);
+            destination = destination
+                .write_made(move || plan.sheet(&names, batch, &answers.values, &answers.scores, &lines))?;
         }
     }
     if !written {

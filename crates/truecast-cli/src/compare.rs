@@ -14,7 +14,8 @@ use crate::calibrate::{lateness, no_outcome_file, use_threads};
 use crate::config::Config;
 use crate::failure::{Failure, Result};
 use crate::flags::{ColumnFlags, InputFlags, OnError, Preset};
-use crate::pipeline::Batches;
+use crate::numbers::Numbers;
+use crate::pipeline::{Batches, Chunk};
 use crate::refusals::Refusals;
 use crate::summary;
 use crate::terminal::{count, print, say};
@@ -97,10 +98,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     let ask = Ask { answer: Answer::Nothing, row_scores: false, scoreboards: true, fan: 0, raw_only: false };
     let mut refusals = Refusals::new(args.on_error, args.quiet);
-    let mut batches = Batches::new(opened, args.quiet);
-    while let Some((batch, _)) = batches.next()? {
+    let mut batches = Batches::new(opened, Numbers::columns(&layout), args.quiet);
+    while let Some(Chunk { batch, numbers, .. }) = batches.next()? {
         let times = lateness == Lateness::Times;
-        let rows = WideRows::new(&file, &batch, &layout).at_times(times);
+        let rows = WideRows::new(&file, &batch, &numbers, &layout).at_times(times);
         let mut refused = Vec::new();
         for fleet in &mut fleets {
             refused = fleet.run(&rows, &ask).refused;

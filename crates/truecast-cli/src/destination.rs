@@ -50,8 +50,13 @@ impl Destination {
 
     /// Hands rows over.
     pub(crate) fn write(self, sheet: Sheet) -> Result<Self> {
+        self.write_made(|| sheet)
+    }
+
+    /// Hands over what rows are made from: they are made where they are written.
+    pub(crate) fn write_made(self, make: impl FnOnce() -> Sheet + Send + 'static) -> Result<Self> {
         let Destination { file, sheets } = self;
-        Ok(Destination { file, sheets: sheets.write(sheet)? })
+        Ok(Destination { file, sheets: sheets.write(Box::new(make))? })
     }
 
     /// Waits until everything is written; the file, if there is one, is ready to be put in place.

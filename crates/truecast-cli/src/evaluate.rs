@@ -13,7 +13,8 @@ use crate::config::Config;
 use crate::failure::{Failure, Result};
 use crate::flags::{ColumnFlags, InputFlags, OnError};
 use crate::long;
-use crate::pipeline::Batches;
+use crate::numbers::Numbers;
+use crate::pipeline::{Batches, Chunk};
 use crate::refusals::Refusals;
 use crate::reporting::{FAN_ROWS, Recorder};
 use crate::summary;
@@ -80,9 +81,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         long::calibrate(table, &layout, &mut fleet, &ask, &mut recorder, &mut refusals)?;
     } else {
         no_outcome_file(args.input.outcomes.as_deref())?;
-        let mut batches = Batches::new(opened, args.quiet);
-        while let Some((batch, _)) = batches.next()? {
-            let rows = WideRows::new(&file, &batch, &layout);
+        let mut batches = Batches::new(opened, Numbers::columns(&layout), args.quiet);
+        while let Some(Chunk { batch, numbers, .. }) = batches.next()? {
+            let rows = WideRows::new(&file, &batch, &numbers, &layout);
             let answers = fleet.run(&rows, &ask);
             recorder.record(batch.rows(), &answers.scores)?;
             refusals.take(batch.broken, answers.refused)?;

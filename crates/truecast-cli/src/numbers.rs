@@ -21,7 +21,8 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    pub(crate) fn read(batch: &Batch, layout: &Layout) -> Self {
+    /// The columns in which a table with one forecast in each row has numbers.
+    pub(crate) fn columns(layout: &Layout) -> Vec<usize> {
         let mut columns: Vec<usize> = layout.outcome.into_iter().collect();
         match &layout.form {
             Form::Gaussian { mean, spread, .. } => columns.extend([mean, spread]),
@@ -30,6 +31,11 @@ impl Numbers {
             Form::Point(column) => columns.push(*column),
             _ => {}
         }
+        columns
+    }
+
+    /// Reads the numbers of some columns.
+    pub(crate) fn read(batch: &Batch, columns: &[usize]) -> Self {
         let mut places = vec![None; batch.columns.len()];
         columns.iter().enumerate().for_each(|(place, &column)| places[column] = Some(place));
         let width = columns.len();
@@ -50,6 +56,12 @@ impl Numbers {
             }
         });
         Numbers { places, width, values }
+    }
+
+    /// The numbers of a row in the order of the columns, NaN where a cell holds no finite one.
+    #[inline]
+    pub(crate) fn row(&self, row: usize) -> &[f64] {
+        &self.values[row * self.width..][..self.width]
     }
 
     /// The finite number in a cell. `None` says nothing about why there is none.

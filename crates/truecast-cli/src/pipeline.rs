@@ -9,6 +9,7 @@ use truecast_data::{Error as DataError, Opened};
 
 use crate::failure::{Failure, Result};
 use crate::interrupt;
+use crate::numbers::Numbers;
 use crate::progress::Progress;
 
 /// Rows in a batch: enough to keep every core busy, and few enough that a handful of them fit the caches.
@@ -16,34 +17,44 @@ const BATCH: usize = 1 << 14;
 /// Batches that wait between two threads.
 const AHEAD: usize = 2;
 
-/// A batch on its way, with the names of its columns and how far reading has come.
-type Chunk = Result<(Batch, Vec<String>, u64), DataError>;
+/// A batch that was read.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    pub(crate) batch: Batch,
+    /// The names of its columns.
+    pub(crate) names: Vec<String>,
+    /// The numbers of the columns that were asked for.
+    pub(crate) numbers: Numbers,
+    /// How far reading has come, in bytes.
+    position: u64,
+}
 
 /// Rows that come from another thread.
 #[derive(Debug)]
 pub(crate) struct Batches {
-    chunks: Receiver<Chunk>,
+    chunks: Receiver<Result<Chunk, DataError>>,
     progress: Progress,
 }
 
 impl Batches {
-    /// Begins to read. The thread is not waited for: it may be stuck in a terminal or a pipe when everything else is done.
-    pub(crate) fn new(opened: Opened, quiet: bool) -> Self {
+    /// Begins to read rows, and the numbers of some columns. The thread is not waited for: it may be stuck in a terminal or a pipe when everything else
+    /// is done.
+    pub(crate) fn new(opened: Opened, numbers: Vec<usize>, quiet: bool) -> Self {
         let (sender, chunks) = sync_channel(AHEAD);
         let progress = Progress::over_bytes(opened.size, quiet);
-        thread::spawn(move || read(opened.reader, &sender));
+        thread::spawn(move || read(opened.reader, &numbers, &sender));
         Batches { chunks, progress }
     }
 
     /// The next batch; hears Ctrl-C while it waits.
-    pub(crate) fn next(&mut self) -> Result<Option<(Batch, Vec<String>)>> {
+    pub(crate) fn next(&mut self) -> Result<Option<Chunk>> {
         loop {
             interrupt::check()?;
             match self.chunks.recv_timeout(Duration::from_millis(50)) {
                 Ok(chunk) => {
-                    let (batch, names, position) = chunk?;
-                    self.progress.rows(batch.rows() as u64, position);
-                    return Ok(Some((batch, names)));
+                    let chunk = chunk?;
+                    self.progress.rows(chunk.batch.rows() as u64, chunk.position);
+                    return Ok(Some(chunk));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -55,11 +66,17 @@ impl Batches {
     }
 }
 
-fn read(mut reader: Box<dyn TableReader>, chunks: &SyncSender<Chunk>) {
+fn read(mut reader: Box<dyn TableReader>, numbers: &[usize], chunks: &SyncSender<Result<Chunk, DataError>>) {
     loop {
         let chunk = match reader.read(BATCH) {
             Ok(None) => return,
-            Ok(Some(batch)) => Ok((batch, reader.names().to_vec(), reader.position())),
+            Ok(Some(batch)) => Ok(Chunk {
+                // While the batch before is computed: there is always something for every core to do.
+                numbers: Numbers::read(&batch, numbers),
+                names: reader.names().to_vec(),
+                position: reader.position(),
+                batch,
+            }),
             Err(error) => Err(error),
         };
         let failed = chunk.is_err();
@@ -70,19 +87,22 @@ fn read(mut reader: Box<dyn TableReader>, chunks: &SyncSender<Chunk>) {
     }
 }
 
+/// Rows that are yet to be made.
+type Making = Box<dyn FnOnce() -> Sheet + Send>;
+
 /// A writer on a thread of its own.
 #[derive(Debug)]
 pub(crate) struct Sheets {
-    sheets: SyncSender<Sheet>,
+    sheets: SyncSender<Making>,
     thread: JoinHandle<Result<(), DataError>>,
 }
 
 impl Sheets {
     pub(crate) fn new(mut writer: Box<dyn TableWriter>) -> Self {
-        let (sheets, receiver) = sync_channel::<Sheet>(AHEAD);
+        let (sheets, receiver) = sync_channel::<Making>(AHEAD);
         let thread = thread::spawn(move || {
-            for sheet in receiver {
-                writer.write(&sheet)?;
+            for make in receiver {
+                writer.write(&make())?;
             }
             writer.finish()
         });
@@ -90,8 +110,8 @@ impl Sheets {
     }
 
     /// Hands rows over; an error says that the writer has failed, and [`finish`](Sheets::finish) says why.
-    pub(crate) fn write(self, sheet: Sheet) -> Result<Self> {
-        match self.sheets.send(sheet) {
+    pub(crate) fn write(self, make: Making) -> Result<Self> {
+        match self.sheets.send(make) {
             Ok(()) => Ok(self),
             Err(_) => match self.finish() {
                 Err(error) => Err(error),

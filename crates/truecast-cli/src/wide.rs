@@ -16,15 +16,14 @@ pub(crate) struct WideRows<'a> {
     file: &'a str,
     batch: &'a Batch,
     layout: &'a Layout,
-    numbers: Numbers,
+    numbers: &'a Numbers,
     groups: &'a [usize],
     times: bool,
 }
 
 impl<'a> WideRows<'a> {
     /// Every row a series' next forecast, with its outcome if it has one.
-    pub(crate) fn new(file: &'a str, batch: &'a Batch, layout: &'a Layout) -> Self {
-        let numbers = Numbers::read(batch, layout);
+    pub(crate) fn new(file: &'a str, batch: &'a Batch, numbers: &'a Numbers, layout: &'a Layout) -> Self {
         WideRows { file, batch, layout, numbers, groups: &[], times: false }
     }
 
@@ -101,6 +100,19 @@ impl<'a> WideRows<'a> {
         columns.map(|column| self.forecast_number(row, column)).collect()
     }
 
+    /// The task of most rows: three numbers that are there and break no rule.
+    #[inline]
+    fn plain_task(&self, row: usize) -> Option<Task> {
+        let Form::Gaussian { variance: false, .. } = self.layout.form else { return None };
+        let (Some(_), true, false) = (self.layout.outcome, self.groups.is_empty(), self.times) else {
+            return None;
+        };
+        let &[outcome, mean, std] = self.numbers.row(row) else { return None };
+        let forecast = Given::Distribution(Gaussian::new(mean, std).ok()?.into());
+        let outcome = (!outcome.is_nan()).then_some(outcome)?;
+        Some(Task { forecast, outcome: Some(outcome), groups: Vec::new(), now: None, due: None })
+    }
+
     fn forecast(&self, row: usize) -> Result<Given, DataError> {
         let refused = |error: truecast::Error| self.refuse(row, error.into());
         Ok(match &self.layout.form {
@@ -155,6 +167,9 @@ impl Rows for WideRows<'_> {
     }
 
     fn task(&self, row: usize) -> Result<Task, DataError> {
+        if let Some(task) = self.plain_task(row) {
+            return Ok(task);
+        }
         let outcome = match self.layout.outcome {
             Some(column) => self.number(row, column)?,
             None => None,

@@ -89,8 +89,8 @@ impl Sink for Output {
     }
 }
 
-/// Bytes after which a file begins to go to disk while the next ones are made. A disk writes that many in a fraction of a second.
-const SYNC_EVERY: u64 = 1 << 25;
+/// Bytes after which a file begins to go to disk while the next ones are made. Writing waits for that: so few that what is made meanwhile finds room.
+const SYNC_EVERY: u64 = 1 << 22;
 
 /// A file on its way to disk, in the background. What fails there is told by whoever looks next, since the system tells it once.
 #[derive(Debug, Clone, Default)]

@@ -21,6 +21,9 @@ use crate::settings::Settings;
 /// several at once in the time of one.
 const TOGETHER: usize = 16;
 
+/// Rows whose answers one core puts in order in one piece.
+const PIECE: usize = 1 << 12;
+
 /// Rows as the fleet sees them: a table's batch, or arrays of a program.
 pub trait Rows: Sync {
     /// What tells a person which row was refused and why.
@@ -153,15 +156,12 @@ impl Fleet {
 
     /// Takes a batch of rows.
     pub fn run<R: Rows>(&mut self, rows: &R, ask: &Ask) -> Answers<R::Error> {
-        let mut refused = Vec::new();
-        let mut parts = self.split(rows, &mut refused);
+        let (mut refused, mut places) = (Vec::new(), Vec::new());
+        let mut parts = self.split(rows, &mut places, &mut refused);
         let (settings, prepared, width) = (&self.settings, &Prepared::new(&ask.answer), ask.answer.width());
         parts.par_iter_mut().for_each(|part| part.run(rows, Question { settings, ask, prepared }, width));
-        let mut answers = Answers { values: vec![f64::NAN; rows.len() * width], scores: Vec::new(), refused };
+        let mut answers = Answers { values: in_order(&parts, &places, width), scores: Vec::new(), refused };
         for part in parts {
-            for (&row, values) in part.rows.iter().zip(part.values.chunks_exact(width.max(1))) {
-                answers.values[row * width..(row + 1) * width].copy_from_slice(values);
-            }
             answers.scores.extend(part.scores);
             answers.refused.extend(part.refused);
             self.series[part.at] = Slot::Home(part.series);
@@ -171,15 +171,21 @@ impl Fleet {
         answers
     }
 
-    /// Takes the series that have rows out of the fleet, each with its rows.
-    fn split<R: Rows>(&mut self, rows: &R, refused: &mut Vec<(usize, R::Error)>) -> Vec<Part<R::Error>> {
+    /// Takes the series that have rows out of the fleet, each with its rows, and says for each row where it is.
+    fn split<R: Rows>(
+        &mut self,
+        rows: &R,
+        places: &mut Vec<Place>,
+        refused: &mut Vec<(usize, R::Error)>,
+    ) -> Vec<Part<R::Error>> {
+        places.reserve(rows.len());
         let mut parts: Vec<Part<R::Error>> = Vec::new();
         let mut last = None;
         let mut by_code: Vec<Option<usize>> = Vec::new();
         for row in 0..rows.len() {
             let code = rows.code(row);
             if let Some(part) = code.and_then(|code| by_code.get(code).copied().flatten()) {
-                parts[part].rows.push(row);
+                places.push(parts[part].add(part, row));
                 continue;
             }
             let key = rows.key(row);
@@ -194,11 +200,12 @@ impl Fleet {
                     Ok(at) => self.away(at, &mut parts),
                     Err(error) => {
                         refused.push((row, rows.refuse(row, error)));
+                        places.push(Place::NOWHERE);
                         continue;
                     }
                 },
             };
-            parts[part].rows.push(row);
+            places.push(parts[part].add(part, row));
             if let Some(last) = last {
                 parts[last].next = part;
             }
@@ -261,7 +268,43 @@ impl Fleet {
     }
 }
 
+/// Where a row is: the how manieth row of which part.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    part: u32,
+    at: u32,
+}
+
+impl Place {
+    /// Of a row that came to no series.
+    const NOWHERE: Place = Place { part: u32::MAX, at: 0 };
+}
+
+/// The answers of all parts in the order of the rows, on all cores; NaN for rows that came to none.
+fn in_order<E>(parts: &[Part<E>], places: &[Place], width: usize) -> Vec<f64> {
+    let parts: Vec<&[f64]> = parts.iter().map(|part| &part.values[..]).collect();
+    let mut values = vec![f64::NAN; places.len() * width];
+    if width == 0 {
+        return values;
+    }
+    let pieces = values.par_chunks_mut(PIECE * width).zip(places.par_chunks(PIECE));
+    pieces.for_each(|(values, places)| {
+        for (values, place) in values.chunks_exact_mut(width).zip(places) {
+            if let Some(part) = parts.get(place.part as usize) {
+                values.copy_from_slice(&part[place.at as usize * width..][..width]);
+            }
+        }
+    });
+    values
+}
+
 impl<E> Part<E> {
+    /// Adds a row to this part, the how manieth `part` says.
+    fn add(&mut self, part: usize, row: usize) -> Place {
+        self.rows.push(row);
+        Place { part: part as u32, at: self.rows.len() as u32 - 1 }
+    }
+
     fn run<R: Rows<Error = E>>(&mut self, rows: &R, question: Question<'_>, width: usize) {
         self.values.reserve(self.rows.len() * width);
         // The picture is of the first series only.

@@ -50,12 +50,12 @@ pub(crate) fn read(
     let file = opened.reader.file().to_owned();
     let outcomes = outcomes.map(OutcomeFile::read).transpose()?;
     let mut names = layout.names.clone();
-    let mut stream = Batches::new(opened, quiet);
+    let mut stream = Batches::new(opened, Vec::new(), quiet);
     let mut batches = Vec::new();
-    while let Some((mut batch, seen)) = stream.next()? {
-        refusals.take(std::mem::take(&mut batch.broken), Vec::new())?;
-        names = seen;
-        batches.push(batch);
+    while let Some(mut chunk) = stream.next()? {
+        refusals.take(std::mem::take(&mut chunk.batch.broken), Vec::new())?;
+        names = chunk.names;
+        batches.push(chunk.batch);
     }
     let mut table = LongTable { file, names, batches, forecasts: Vec::new(), refused: Vec::new() };
     let refused = match &layout.form {

@@ -128,17 +128,37 @@ pub(crate) fn quantiles(p: &[f64; ROOM], count: usize, out: &mut [f64; ROOM]) {
 /// Φ⁻¹ of four probabilities inside (0, 1).
 pub(crate) fn quantile_of_each(p: [f64; 4]) -> [f64; 4] {
     let mut z = [0.0; 4];
-    near_quantiles(&p, &mut z);
-    let near = p.iter().all(|p| (p - 0.5).abs() < 0.49);
-    if near {
+    let farthest = p.iter().fold(0.0, |farthest, p| larger(farthest, (p - 0.5).abs()));
+    if farthest <= 0.425 {
+        central_quantiles(&p, &mut z);
         return z;
     }
-    for l in 0..4 {
-        if p[l].min(1.0 - p[l]) <= SMALL {
-            z[l] = quantile(p[l]);
+    near_quantiles(&p, &mut z);
+    // As far as this is from 0 and 1, none is small.
+    if farthest >= 0.49 {
+        for l in 0..4 {
+            if p[l].min(1.0 - p[l]) <= SMALL {
+                z[l] = quantile(p[l]);
+            }
         }
     }
     z
+}
+
+/// Φ⁻¹ of two probabilities.
+#[inline]
+pub(crate) fn quantile_of_both(p: [f64; 2]) -> [f64; 2] {
+    let q = p.map(|p| p - 0.5);
+    if larger(q[0].abs(), q[1].abs()) <= 0.425 {
+        return q.map(|q| q * ratio(&CENTRE, 0.180625 - q * q));
+    }
+    p.map(quantile)
+}
+
+/// The larger of two numbers, neither NaN.
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
 }
 
 /// Below this AS 241 takes other polynomials: √(−ln p) is 5 at 1.4e-11.

@@ -20,7 +20,7 @@ use super::lanes::{count_at_most, count_below_each, pad, quads};
 use crate::error::SnapshotError;
 use crate::forecast::Knot;
 use crate::grid::Levels;
-use crate::normal::{self, lanes::quantile_of_each};
+use crate::normal::{self, lanes::quantile_of_both, lanes::quantile_of_each};
 
 /// Probabilities nearer to 0 or 1 than this say nothing about how far a tail reaches.
 const SMALLEST: f64 = 1e-12;
@@ -127,7 +127,7 @@ impl Map {
                 0 => self.score(0) + self.lower_slope() * (z - levels[0]),
                 j if j == levels.len() => self.score(j - 1) + self.upper_slope() * (z - levels[j - 1]),
                 j => {
-                    let (low, high) = (self.score(j - 1), self.score(j));
+                    let [low, high] = quantile_of_both([self.announced[j - 1], self.announced[j]].map(clip));
                     low + (high - low) * ((z - levels[j - 1]) / (levels[j] - levels[j - 1]))
                 }
             },
