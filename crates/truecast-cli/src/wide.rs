@@ -100,19 +100,6 @@ impl<'a> WideRows<'a> {
         columns.map(|column| self.forecast_number(row, column)).collect()
     }
 
-    /// The task of most rows: three numbers that are there and break no rule.
-    #[inline]
-    fn plain_task(&self, row: usize) -> Option<Task> {
-        let Form::Gaussian { variance: false, .. } = self.layout.form else { return None };
-        let (Some(_), true, false) = (self.layout.outcome, self.groups.is_empty(), self.times) else {
-            return None;
-        };
-        let &[outcome, mean, std] = self.numbers.row(row) else { return None };
-        let forecast = Given::Distribution(Gaussian::new(mean, std).ok()?.into());
-        let outcome = (!outcome.is_nan()).then_some(outcome)?;
-        Some(Task { forecast, outcome: Some(outcome), groups: Vec::new(), now: None, due: None })
-    }
-
     fn forecast(&self, row: usize) -> Result<Given, DataError> {
         let refused = |error: truecast::Error| self.refuse(row, error.into());
         Ok(match &self.layout.form {
@@ -167,9 +154,6 @@ impl Rows for WideRows<'_> {
     }
 
     fn task(&self, row: usize) -> Result<Task, DataError> {
-        if let Some(task) = self.plain_task(row) {
-            return Ok(task);
-        }
         let outcome = match self.layout.outcome {
             Some(column) => self.number(row, column)?,
             None => None,
@@ -199,6 +183,17 @@ impl Rows for WideRows<'_> {
         }
         let groups = self.groups.iter().map(group).collect();
         Ok(Task { forecast: self.forecast(row)?, outcome, groups, now, due })
+    }
+
+    #[inline]
+    fn plain(&self, row: usize) -> Option<(Gaussian, f64)> {
+        let Form::Gaussian { variance: false, .. } = self.layout.form else { return None };
+        if self.layout.outcome.is_none() || self.times || !self.groups.is_empty() {
+            return None;
+        }
+        // NaN is no mean and no outcome.
+        let &[outcome, mean, std] = self.numbers.row(row) else { return None };
+        Gaussian::new(mean, std).ok().zip((!outcome.is_nan()).then_some(outcome))
     }
 
     fn label(&self, row: usize) -> String {

@@ -4,7 +4,7 @@ use truecast::Forecast;
 use truecast::forecast::AnyForecast;
 use truecast::normal;
 
-use crate::settings::Settings;
+use crate::settings::{Lateness, Settings};
 
 /// Probabilities of the quantiles that a [`FanPoint`] holds.
 pub const FAN: [f64; 7] = [0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975];
@@ -157,6 +157,13 @@ pub(crate) struct Question<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) ask: &'a Ask,
     pub(crate) prepared: &'a Prepared,
+}
+
+impl Question<'_> {
+    /// Whether an outcome that a row brings is learned with the row.
+    pub(crate) fn learns_at_once(&self) -> bool {
+        self.settings.lateness == Lateness::Next && !self.ask.raw_only
+    }
 }
 
 /// Where the answers about one row go.

@@ -67,7 +67,7 @@ impl Record {
         calibrated: &dyn Forecast,
         draw: impl FnOnce() -> f64,
         question: &Question<'_>,
-        answers: Answered<'_>,
+        answers: &mut Answered<'_>,
     ) -> Result<()> {
         question.prepared.push(calibrated, row.members, answers.values);
         let ask = question.ask;

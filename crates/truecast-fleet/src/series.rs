@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use truecast::forecast::AnyForecast;
 use truecast::monitor::Scoreboard;
 use truecast::recalibrate::{AnyRecalibrator, Groups};
-use truecast::{Recalibrator, Samples, Stream, Ticket, random};
+use truecast::{Forecast, Gaussian, Recalibrator, Samples, Stream, Ticket, random};
 
 use crate::ask::{Answered, FanPoint, Given, Question, Task};
 use crate::error::{Error, Result};
@@ -153,7 +153,12 @@ impl Series {
     /// Takes one row: books the outcomes that are known by now, answers, and learns or keeps the row's own outcome for later.
     ///
     /// A row that is refused leaves the series as it was, but for outcomes that were due to a row that the core refused.
-    pub(crate) fn step(&mut self, task: Task, question: &Question<'_>, answers: Answered<'_>) -> Result<()> {
+    pub(crate) fn step(
+        &mut self,
+        task: Task,
+        question: &Question<'_>,
+        answers: &mut Answered<'_>,
+    ) -> Result<()> {
         let known_groups = self.groups.len();
         let stepped = self.try_step(task, question, answers);
         if stepped.is_err() {
@@ -162,7 +167,21 @@ impl Series {
         stepped
     }
 
-    fn try_step(&mut self, task: Task, question: &Question<'_>, answers: Answered<'_>) -> Result<()> {
+    /// The same for a row that brings a normal forecast and its outcome, which is learned at once.
+    pub(crate) fn step_plainly(
+        &mut self,
+        forecast: &Gaussian,
+        outcome: f64,
+        question: &Question<'_>,
+        answers: &mut Answered<'_>,
+    ) -> Result<()> {
+        self.take_at_once(forecast, &[], Groups::NONE, outcome, question, answers)?;
+        self.rows += 1;
+        self.record.tally.rows += 1;
+        Ok(())
+    }
+
+    fn try_step(&mut self, task: Task, question: &Question<'_>, answers: &mut Answered<'_>) -> Result<()> {
         let settings = question.settings;
         let groups = self.group_numbers(&task.groups, settings)?;
         if let Some(outcome) = task.outcome.filter(|outcome| !outcome.is_finite()) {
@@ -184,51 +203,86 @@ impl Series {
         };
         let repaired = matches!(&forecast, AnyForecast::Quantiles(quantiles) if quantiles.repaired() > 0);
         let row = Row { outcome: task.outcome, members: &members };
-        let seed = self.stream.recalibrator().seed();
-        let (stream, record) = (&mut self.stream, &mut self.record);
         match task.outcome {
-            outcome if question.ask.raw_only => {
-                // The draws that recalibration would make, so that both say the same about the base.
-                let draw = || random::uniform(seed, self.rows, random::ATOM_LANE);
-                record.answer(row, &forecast, &forecast, draw, question, answers)?;
-                if let (Some(point), Some(outcome)) = (point, outcome) {
-                    self.scale.observe(point, outcome, settings.half_life)?;
-                }
+            _ if question.ask.raw_only => self.take_raw(&forecast, row, question, answers)?,
+            Some(outcome) if question.learns_at_once() => {
+                self.take_at_once(&forecast, &members, groups, outcome, question, answers)?;
             }
-            Some(outcome) if settings.lateness == Lateness::Next => {
-                let number = stream.issued();
-                let draw = || random::uniform(seed, number, random::ATOM_LANE);
-                let ((), scores) = stream.step(forecast, groups, outcome, |calibrated| {
-                    record.answer(row, calibrated.base(), &calibrated, draw, question, answers)
-                })?;
-                record.tally.learn(scores);
-                if let Some(point) = point {
-                    self.scale.observe(point, outcome, settings.half_life)?;
-                }
-            }
-            outcome => {
-                let (ticket, calibrated) = stream.issue_in(forecast, groups)?;
-                let draw = || random::uniform(seed, ticket.number(), random::ATOM_LANE);
-                if let Err(error) =
-                    record.answer(row, calibrated.base(), &calibrated, draw, question, answers)
-                {
-                    stream.expire(ticket)?;
-                    return Err(error);
-                }
-                match outcome {
-                    None => stream.expire(ticket)?,
-                    Some(outcome) => {
-                        let due = self.due(task.due, settings)?;
-                        self.wait(Waiting { ticket, outcome, point, due });
-                    }
-                }
-            }
+            _ => self.take_for_later(forecast, row, groups, (point, task.due), question, answers)?,
+        }
+        if let (Some(point), Some(outcome)) = (point, task.outcome)
+            && (question.ask.raw_only || question.learns_at_once())
+        {
+            self.scale.observe(point, outcome, settings.half_life)?;
         }
         self.rows += 1;
         self.last = task.now.or(self.last);
         self.record.tally.rows += 1;
         self.record.tally.repaired += u64::from(repaired);
         Ok(())
+    }
+
+    /// Answers by the forecast as it is.
+    fn take_raw(
+        &mut self,
+        forecast: &AnyForecast,
+        row: Row<'_>,
+        question: &Question<'_>,
+        answers: &mut Answered<'_>,
+    ) -> Result<()> {
+        // The draws that recalibration would make, so that both say the same about the base.
+        let (seed, number) = (self.stream.recalibrator().seed(), self.rows);
+        let draw = || random::uniform(seed, number, random::ATOM_LANE);
+        self.record.answer(row, forecast, forecast, draw, question, answers)
+    }
+
+    /// Answers, and learns the outcome.
+    fn take_at_once<F: Forecast>(
+        &mut self,
+        forecast: &F,
+        members: &[f64],
+        groups: Groups,
+        outcome: f64,
+        question: &Question<'_>,
+        answers: &mut Answered<'_>,
+    ) -> Result<()> {
+        let Series { stream, record, .. } = self;
+        let (seed, number) = (stream.recalibrator().seed(), stream.issued());
+        let draw = || random::uniform(seed, number, random::ATOM_LANE);
+        let row = Row { outcome: Some(outcome), members };
+        let ((), scores) = stream.step(forecast, groups, outcome, |calibrated| {
+            record.answer(row, calibrated.base(), &calibrated, draw, question, answers)
+        })?;
+        record.tally.learn(scores);
+        Ok(())
+    }
+
+    /// Answers, and keeps the outcome until it is due; without one, the forecast expires.
+    fn take_for_later(
+        &mut self,
+        forecast: AnyForecast,
+        row: Row<'_>,
+        groups: Groups,
+        (point, due): (Option<f64>, Option<f64>),
+        question: &Question<'_>,
+        answers: &mut Answered<'_>,
+    ) -> Result<()> {
+        let Series { stream, record, .. } = self;
+        let seed = stream.recalibrator().seed();
+        let (ticket, calibrated) = stream.issue_in(forecast, groups)?;
+        let draw = || random::uniform(seed, ticket.number(), random::ATOM_LANE);
+        let answered = record.answer(row, calibrated.base(), &calibrated, draw, question, answers);
+        match (answered, row.outcome) {
+            (Ok(()), Some(outcome)) => {
+                let due = self.due(due, question.settings)?;
+                self.wait(Waiting { ticket, outcome, point, due });
+                Ok(())
+            }
+            (answered, _) => {
+                stream.expire(ticket)?;
+                answered
+            }
+        }
     }
 
     /// Books the outcomes that are known before this row's forecast is made.

@@ -153,6 +153,88 @@ fn a_late_outcome_is_booked_when_it_is_known() {
     }
 }
 
+/// The same rows in fewer words.
+struct InFewWords(Table);
+
+impl Rows for InFewWords {
+    type Error = Error;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn key(&self, row: usize) -> Cow<'_, [u8]> {
+        Cow::Owned(self.0.0[row].key.clone().into_bytes())
+    }
+
+    fn task(&self, row: usize) -> Result<Task, Error> {
+        Ok(Task { now: None, due: None, ..self.0.task(row)? })
+    }
+
+    fn plain(&self, row: usize) -> Option<(Gaussian, f64)> {
+        match &self.0.0[row].forecast {
+            Given::Distribution(forecast) => forecast.as_gaussian().zip(self.0.0[row].outcome),
+            _ => None,
+        }
+    }
+
+    fn refuse(&self, row: usize, error: Error) -> Error {
+        self.0.refuse(row, error)
+    }
+}
+
+/// Rows in fewer words leave the same answers, scores and state, whether or not an outcome is learned at once, and with tasks in between.
+#[test]
+fn a_plain_row_is_its_task() {
+    for (lateness, raw_only) in [(Lateness::Next, false), (Lateness::Rows(2), false), (Lateness::Next, true)]
+    {
+        let settings = Settings { lateness, ..Settings::default() };
+        let mut rows = table(300, 5, 0);
+        rows.0.iter_mut().for_each(|row| row.group = None);
+        let ask = Ask { row_scores: true, raw_only, ..ask(Answer::Probits(vec![-1.0, 0.3])) };
+        let run = |words: &mut dyn FnMut(&mut Fleet) -> (Vec<u64>, String)| {
+            let mut fleet = Fleet::new(settings.clone()).unwrap();
+            let said = words(&mut fleet);
+            (said, fleet.to_bytes().unwrap(), fleet.tally())
+        };
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        let few = InFewWords(rows.clone());
+        let in_few = run(&mut |fleet| {
+            let answers = fleet.run(&few, &ask);
+            (bits(&answers.values), format!("{:?}", answers.scores))
+        });
+        let without_times = InTasks(few);
+        let in_tasks = run(&mut |fleet| {
+            let answers = fleet.run(&without_times, &ask);
+            (bits(&answers.values), format!("{:?}", answers.scores))
+        });
+        assert!(in_few == in_tasks, "{lateness:?}");
+    }
+}
+
+/// Those rows in full.
+struct InTasks(InFewWords);
+
+impl Rows for InTasks {
+    type Error = Error;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn key(&self, row: usize) -> Cow<'_, [u8]> {
+        self.0.key(row)
+    }
+
+    fn task(&self, row: usize) -> Result<Task, Error> {
+        self.0.task(row)
+    }
+
+    fn refuse(&self, row: usize, error: Error) -> Error {
+        self.0.refuse(row, error)
+    }
+}
+
 #[test]
 fn a_row_that_is_refused_changes_nothing() {
     let settings = Settings { groups: 1, lateness: Lateness::Times, ..Settings::default() };

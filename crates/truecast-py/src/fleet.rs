@@ -7,6 +7,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyType};
+use truecast::Gaussian;
 use truecast_fleet::{Answer, Answers, Ask, Lateness, RowScores, Rows as FleetRows, Task};
 
 use crate::certificate;
@@ -84,6 +85,13 @@ impl FleetRows for Batch {
             now: self.time.as_ref().map(|time| time[row]),
             due: self.due.as_ref().map(|due| due[row]),
         })
+    }
+
+    fn plain(&self, row: usize) -> Option<(Gaussian, f64)> {
+        let Rows::Gaussian(forecasts) = &*self.forecasts else { return None };
+        let outcome = Some(self.outcomes[row]).filter(|outcome| !outcome.is_nan());
+        let alone = self.groups.is_none() && self.time.is_none() && self.due.is_none();
+        Some(forecasts[row]).filter(|_| alone).zip(outcome)
     }
 
     fn refuse(&self, _row: usize, error: truecast_fleet::Error) -> truecast_fleet::Error {

@@ -15,10 +15,10 @@ mod ticket;
 pub use snapshot::{NEWEST_VERSION, Snapshot};
 pub use ticket::Ticket;
 
-use self::pending::{Entry, Pending};
+use self::pending::Pending;
 use crate::error::{self, Result};
 use crate::forecast::{AnyForecast, Forecast, Recalibrated};
-use crate::recalibrate::{Groups, LedgerRecalibrator, Map, Recalibrator, Scores};
+use crate::recalibrate::{Groups, LedgerRecalibrator, Map, Plan, Recalibrator, Scores};
 
 /// A recalibrator with its pending forecasts.
 ///
@@ -42,12 +42,14 @@ pub struct Stream<R: Recalibrator = LedgerRecalibrator, F: Forecast = AnyForecas
     /// Tickets given out so far.
     issued: u64,
     pending: Pending<F>,
+    /// Of forecasts that are resolved at once.
+    room: Option<Box<Plan>>,
 }
 
 impl<R: Recalibrator, F: Forecast> Stream<R, F> {
     /// A stream without pending forecasts.
     pub fn new(recalibrator: R) -> Self {
-        Stream { issued: recalibrator.steps(), recalibrator, pending: Pending::default() }
+        Stream { issued: recalibrator.steps(), recalibrator, pending: Pending::default(), room: None }
     }
 
     /// The recalibrator as it is now.
@@ -129,7 +131,7 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
 
     /// Issues a forecast and resolves it at once.
     pub fn observe(&mut self, forecast: F, outcome: f64) -> Result<Scores> {
-        self.step(forecast, Groups::NONE, outcome, |_| Ok(())).map(|((), scores)| scores)
+        self.step(&forecast, Groups::NONE, outcome, |_| Ok(())).map(|((), scores)| scores)
     }
 
     /// Issues a forecast, reads it, and resolves it at once: the same as with a ticket, and less work. What `read` gives is given back.
@@ -139,32 +141,26 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
     /// ```
     /// use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Stream};
     ///
-    /// let mut stream = Stream::new(LedgerRecalibrator::default());
+    /// let mut stream: Stream = Stream::new(LedgerRecalibrator::default());
     /// let forecast = Gaussian::new(20.0, 2.0)?;
-    /// let ((low, high), scores) = stream.step(forecast, Groups::NONE, 21.0, |calibrated| calibrated.interval(0.8))?;
+    /// let ((low, high), scores) = stream.step(&forecast, Groups::NONE, 21.0, |calibrated| calibrated.interval(0.8))?;
     /// assert!(low < high && scores.base == 0.5);
     /// # Ok::<(), truecast::Error>(())
     /// ```
-    pub fn step<T, E: From<error::Error>>(
+    pub fn step<G: Forecast, T, E: From<error::Error>>(
         &mut self,
-        forecast: F,
+        forecast: &G,
         groups: Groups,
         outcome: f64,
-        read: impl FnOnce(Recalibrated<&F, &Map>) -> Result<T, E>,
+        read: impl FnOnce(Recalibrated<&G, &Map>) -> Result<T, E>,
     ) -> Result<(T, Scores), E> {
         error::finite("outcome", outcome)?;
-        let Stream { recalibrator, issued, pending } = self;
-        let mut entry = pending.room(forecast, || recalibrator.empty_plan());
-        let Entry { forecast, plan } = &mut *entry;
-        let turn = || {
-            recalibrator.plan(forecast, groups, *issued, plan)?;
-            *issued += 1;
-            let answer = read(plan.calibrated(forecast))?;
-            Ok((answer, recalibrator.resolve(plan, forecast, outcome)?))
-        };
-        let turned = turn();
-        pending.recycle(entry);
-        turned
+        let Stream { recalibrator, issued, room, .. } = self;
+        let plan = room.get_or_insert_with(|| Box::new(recalibrator.empty_plan()));
+        recalibrator.plan(forecast, groups, *issued, plan)?;
+        *issued += 1;
+        let answer = read(plan.calibrated(forecast))?;
+        Ok((answer, recalibrator.resolve(plan, forecast, outcome)?))
     }
 
     /// Why a ticket is not pending.
@@ -173,6 +169,50 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
             error::Error::ClosedTicket { ticket }
         } else {
             error::Error::UnknownTicket { ticket }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Error, Gaussian, random};
+
+    /// A step is a ticket that is resolved at once, bit for bit, among tickets that wait, and after a reader that fails.
+    #[test]
+    fn a_step_is_a_ticket_resolved_at_once() {
+        let mut stepped: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
+        let mut ticketed = stepped.clone();
+        for t in 0..200 {
+            let draw = |lane| random::uniform(3, t, lane);
+            let forecast = Gaussian::new(draw(0), 0.5 + draw(1)).unwrap();
+            let outcome = 3.0 * draw(2);
+            match t % 10 {
+                3 => {
+                    let (a, _) = stepped.issue(forecast).unwrap();
+                    assert_eq!(ticketed.issue(forecast).unwrap().0, a);
+                }
+                7 => {
+                    let oldest = stepped.pending().next().unwrap();
+                    assert_eq!(stepped.resolve(oldest, outcome), ticketed.resolve(oldest, outcome));
+                }
+                9 => {
+                    let refused = Error::NotFinite { what: "answer", value: f64::INFINITY };
+                    let failed =
+                        stepped.step(&forecast, Groups::NONE, outcome, |_| Err::<(), _>(refused.clone()));
+                    assert_eq!(failed, Err(refused));
+                    let (ticket, _) = ticketed.issue(forecast).unwrap();
+                    ticketed.expire(ticket).unwrap();
+                }
+                _ => {
+                    let read = |calibrated: Recalibrated<&Gaussian, &Map>| calibrated.interval(0.8);
+                    let ((low, high), scores) = stepped.step(&forecast, Groups::NONE, outcome, read).unwrap();
+                    let (ticket, calibrated) = ticketed.issue(forecast).unwrap();
+                    assert_eq!(calibrated.interval(0.8), Ok((low, high)));
+                    assert_eq!(ticketed.resolve(ticket, outcome), Ok(scores));
+                }
+            }
+            assert_eq!(stepped.to_bytes(), ticketed.to_bytes(), "step {t}");
         }
     }
 }

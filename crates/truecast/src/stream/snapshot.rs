@@ -70,8 +70,12 @@ fn restore<R: Snapshot, F: Forecast>(saved: Saved<R, F>) -> Result<Stream<R, F>>
         let rule = "increasing, issued before, and as many as are open at most";
         return Err(SnapshotError::Invalid { field: "pending tickets", rule }.into());
     }
-    let mut stream =
-        Stream { recalibrator: saved.recalibrator, issued: saved.issued, pending: Pending::default() };
+    let mut stream = Stream {
+        recalibrator: saved.recalibrator,
+        issued: saved.issued,
+        pending: Pending::default(),
+        room: None,
+    };
     for (ticket, forecast, plan) in saved.pending {
         stream.recalibrator.validate_plan(&plan)?;
         stream.pending.push(ticket, Box::new(Entry { forecast, plan }));
