@@ -167,8 +167,8 @@ impl Guard {
     /// [`Knots::apply`] does.
     pub(crate) fn settle(&mut self, knots: &Knots, score: f64, scale: Option<f64>) -> f64 {
         let distance = score.abs() * scale.unwrap_or(0.0);
-        if distance.is_finite() {
-            self.farthest = self.farthest.max(distance);
+        if distance > self.farthest && distance.is_finite() {
+            self.farthest = distance;
         }
         let hits = count_hits(score, &knots.knots, &self.grid.probabilities, &mut self.errors);
         self.steps += 1;

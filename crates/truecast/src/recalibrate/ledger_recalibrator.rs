@@ -110,8 +110,9 @@ impl LedgerRecalibrator {
     fn announce(&self, plan: &mut Plan) {
         let (ledgers, memories) = (&self.ledgers, self.memories.as_ref());
         plan.trust = self.trust.map_or(1.0, |trust| trust.weight());
-        if !passes::announce(ledgers, memories, plan.trust, plan) {
-            passes::walk(ledgers, memories, plan.trust, plan);
+        let missing = passes::announce(ledgers, memories, plan.trust, plan);
+        if !missing.is_empty() {
+            passes::walk(missing, ledgers, memories, plan.trust, plan);
         }
         if self.parameters.randomised {
             ledgers.round(self.parameters.seed, plan);

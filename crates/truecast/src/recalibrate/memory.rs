@@ -71,7 +71,8 @@ impl Memories {
     #[inline(always)]
     pub(crate) fn learning(&mut self, rows: usize) -> Learning<'_> {
         for (count, longest) in self.counts.iter_mut().zip(LONGEST) {
-            *count = (*count + 1.0).min(longest);
+            let one_more = *count + 1.0;
+            *count = if one_more < longest { one_more } else { longest };
         }
         let (long, rest) = quads_mut(&mut self.means).split_at_mut(rows);
         let (middle, short) = rest.split_at_mut(rows);
@@ -82,7 +83,7 @@ impl Memories {
     /// the widths. The means are judged as they are now: for a late outcome they may know more than when the forecast was issued, but never
     /// the outcome itself.
     pub(crate) fn exponents(&mut self, losses: [f64; EXPERTS], width: f64) -> [f64; EXPERTS - 1] {
-        self.largest = self.largest.max(width);
+        self.largest = if width > self.largest { width } else { self.largest };
         if self.largest == 0.0 {
             return [0.0; EXPERTS - 1];
         }

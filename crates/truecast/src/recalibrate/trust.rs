@@ -41,7 +41,7 @@ impl Trust {
     /// What the odds are multiplied by is the exponential of this. `crps_gain` is Σ width [(u−o)² − (p−o)²], `total_width` is Σ width, `mean_gain`
     /// the unweighted mean over the levels.
     pub(crate) fn exponent(&mut self, crps_gain: f64, total_width: f64, mean_gain: f64) -> f64 {
-        self.largest = self.largest.max(total_width);
+        self.largest = if total_width > self.largest { total_width } else { self.largest };
         let relative = if self.largest > 0.0 { crps_gain / self.largest } else { 0.0 };
         RATE * (relative + mean_gain)
     }

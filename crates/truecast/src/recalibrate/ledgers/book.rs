@@ -36,7 +36,7 @@ impl Ledgers {
     pub(in crate::recalibrate) fn open(&mut self, plan: &Plan, z: f64, rounded: bool) -> Settlement {
         let late = plan.settled != self.steps;
         // Below every level is below every level, but not below the padding.
-        let z = z.max(f64::MIN);
+        let z = if z < f64::MIN { f64::MIN } else { z };
         let pull = self.pull();
         if late {
             self.measure_ratios(plan);
@@ -92,7 +92,7 @@ impl Ledgers {
             let share = w * ratio(w, *square);
             share_of_all += share;
             // A ledger that has never had weight holds nothing that could be kept.
-            smallest = if *square > 0.0 { share.min(smallest) } else { smallest };
+            smallest = if *square > 0.0 && share < smallest { share } else { smallest };
             *square += w * w;
             *total += w;
         }
@@ -151,20 +151,19 @@ impl Ledgers {
         if self.cells == cells {
             return;
         }
-        let (v, ledgers) = (self.plays.values(), self.books.len());
+        let (v, ledgers, levels) = (self.plays.values(), self.books.len(), self.levels.count());
         let rows = self.cells.as_chunks_mut::<LANES>().0.iter_mut().zip(cells.as_chunks::<LANES>().0);
         for (row, (from, to)) in rows.enumerate() {
             // Most plays stay in their cells.
             if from == to {
                 continue;
             }
-            for (lane, (from, &to)) in from.iter_mut().zip(to).enumerate() {
-                let level = row * LANES + lane;
+            for lane in 0..LANES {
+                let (level, left, entered) = (row * LANES + lane, from[lane] as usize, to[lane] as usize);
                 // Padding levels have no balances in the table.
-                if *from == to || level >= self.levels.count() {
+                if left == entered || level >= levels {
                     continue;
                 }
-                let (left, entered) = (*from as usize, to as usize);
                 let accounts = &mut self.accounts[row * ledgers..][..ledgers];
                 for (book, Account { low, high, .. }) in self.books.iter_mut().zip(accounts) {
                     let table = &mut book.table[level * v.len()..(level + 1) * v.len()];
@@ -172,7 +171,7 @@ impl Ledgers {
                     (low[lane], high[lane]) = (table[entered], table[entered + 1]);
                 }
                 (self.rows[row].v_low[lane], self.rows[row].v_high[lane]) = (v[entered], v[entered + 1]);
-                *from = to;
+                from[lane] = to[lane];
             }
         }
     }

@@ -2,21 +2,21 @@
 
 use multiversion::multiversion;
 
-use crate::recalibrate::lanes::{LANES, Quad, across, quads, quads_mut};
+use crate::recalibrate::lanes::{LANES, Quad, quads, quads_mut};
 use crate::recalibrate::ledgers::{Account, Ledgers, Row, ratio, root};
 use crate::recalibrate::memory::{Means, Memories};
 use crate::recalibrate::plan::Plan;
 use crate::recalibrate::trust;
 
-/// Plays at every level, and mixes in the memories and the base. False if a root is not in the cell of its level's last play, and [`walk`] must find
-/// it.
+/// Plays at every level, and mixes in the memories and the base. Gives the rows in which a root is not in the cell of its level's last play, so that
+/// [`walk`] must find it.
 #[multiversion(targets("x86_64+avx2"))]
 pub(in crate::recalibrate) fn announce(
     ledgers: &Ledgers,
     memories: Option<&Memories>,
     trust: f64,
     plan: &mut Plan,
-) -> bool {
+) -> Rows {
     plan.cells.copy_from_slice(&ledgers.cells);
     match memories {
         Some(memories) if ledgers.are_usual() => announce_usual(ledgers, memories, trust, plan),
@@ -26,7 +26,7 @@ pub(in crate::recalibrate) fn announce(
 
 /// The usual ledgers, with memories: nothing is asked at a row, and every slice is as long as the rows are many.
 #[inline(always)]
-pub(super) fn announce_usual(ledgers: &Ledgers, memories: &Memories, trust: f64, plan: &mut Plan) -> bool {
+pub(super) fn announce_usual(ledgers: &Ledgers, memories: &Memories, trust: f64, plan: &mut Plan) -> Rows {
     let (rows, inflation, pull) = (&ledgers.rows[..], ledgers.inflation, ledgers.pull());
     let blocks = rows.len();
     let Plan { plays, fractions, weights, ratios, mixed, map, .. } = plan;
@@ -46,12 +46,12 @@ pub(super) fn announce_usual(ledgers: &Ledgers, memories: &Memories, trust: f64,
         let mut owed = Owed::to_prior(pull, row);
         owed.add(flat_ratio, uniform);
         ratios[b] = owed.add_weighted(weights[b], inflation, crps);
-        let (play, fraction) = owed.roots(row, last[b], &mut missing);
+        let (play, fraction) = owed.roots(row, last[b], b, &mut missing);
         let follow = means.blend(b, play);
         (plays[b], fractions[b], mixed[b]) = (play, fraction, follow);
         announced[b] = trusted(trust, follow, row.base);
     }
-    missing == [0; LANES]
+    Rows::of(missing)
 }
 
 /// Any ledgers, with or without memories.
@@ -61,7 +61,7 @@ pub(super) fn announce_any(
     memories: Option<&Memories>,
     trust: f64,
     plan: &mut Plan,
-) -> bool {
+) -> Rows {
     let Ledgers { rows, books, accounts, inflation, .. } = ledgers;
     let (blocks, inflation, pull) = (rows.len(), *inflation, ledgers.pull());
     let last = &quads(&ledgers.fractions)[..blocks];
@@ -90,14 +90,43 @@ pub(super) fn announce_any(
                 owed.add(ratios[g * blocks][0], account);
             }
         }
-        (plays[b], fractions[b]) = owed.roots(row, last[b], &mut missing);
+        (plays[b], fractions[b]) = owed.roots(row, last[b], b, &mut missing);
         announced[b] = followed(b, plays[b], &means, mixed, trust, row.base);
     }
-    missing == [0; LANES]
+    Rows::of(missing)
 }
 
-/// Walks to the roots that [`announce`] did not find, and follows them.
+/// Some rows, bit by bit. Where there are more than bits, a bit stands for several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::recalibrate) struct Rows(u64);
+
+impl Rows {
+    const BITS: usize = u64::BITS as usize;
+
+    #[inline(always)]
+    fn of(lanes: [u64; LANES]) -> Self {
+        Rows((lanes[0] | lanes[2]) | (lanes[1] | lanes[3]))
+    }
+
+    pub(in crate::recalibrate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Their numbers, of so many in all.
+    fn numbers(self, count: usize) -> impl Iterator<Item = usize> {
+        let mut bits = self.0;
+        let firsts = std::iter::from_fn(move || {
+            let first = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+            bits &= bits - 1;
+            Some(first)
+        });
+        firsts.flat_map(move |first| (first..count).step_by(Self::BITS))
+    }
+}
+
+/// Walks to the roots that [`announce`] did not find in these rows, and follows them.
 pub(in crate::recalibrate) fn walk(
+    missing: Rows,
     ledgers: &Ledgers,
     memories: Option<&Memories>,
     trust: f64,
@@ -107,11 +136,8 @@ pub(in crate::recalibrate) fn walk(
     let means = memories.map(|memories| memories.means(rows.len()));
     let Plan { plays, cells, fractions, ratios, mixed, map, .. } = plan;
     let announced = map.announced_padded_mut();
-    for (b, row) in rows.iter().enumerate() {
-        // NaN where any of them is.
-        if !across(quads(fractions)[b]).is_nan() {
-            continue;
-        }
+    for b in missing.numbers(rows.len()) {
+        let row = &rows[b];
         for lane in 0..LANES {
             let level = b * LANES + lane;
             if !fractions[level].is_nan() {
@@ -146,14 +172,14 @@ impl Owed {
         Owed { low, high }
     }
 
-    /// Plays and fractions; levels whose root must be walked to are marked in `missing`.
+    /// Plays and fractions of row `b`; levels whose root must be walked to are marked in `missing`.
     #[inline(always)]
-    fn roots(&self, row: &Row, last: Quad, missing: &mut [u64; LANES]) -> (Quad, Quad) {
+    fn roots(&self, row: &Row, last: Quad, b: usize, missing: &mut [u64; LANES]) -> (Quad, Quad) {
         let (mut play, mut fraction) = ([0.0; LANES], [0.0; LANES]);
         for l in 0..LANES {
             let root = root(self.low[l], self.high[l], row.v_low[l], row.v_high[l], last[l]);
             (play[l], fraction[l]) = (root.play, root.fraction);
-            missing[l] |= u64::from(!root.found);
+            missing[l] |= u64::from(!root.found) << (b % Rows::BITS);
         }
         (play, fraction)
     }
