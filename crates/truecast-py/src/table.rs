@@ -395,6 +395,17 @@ impl Rows for Asked<'_> {
         Ok(Task { groups, ..self.understood(at)? })
     }
 
+    fn plain(&self, at: usize) -> Option<(Gaussian, f64)> {
+        let Forecasts::Wide { form: Form::Gaussian { variance: false, .. }, values, .. } =
+            &self.table.forecasts
+        else {
+            return None;
+        };
+        let alone = !self.timed && self.table.groups.is_empty();
+        let outcome = number(&self.table.outcome, at).filter(|outcome| alone && outcome.is_finite())?;
+        Gaussian::new(values[2 * at], values[2 * at + 1]).ok().zip(Some(outcome))
+    }
+
     fn refuse(&self, _at: usize, error: truecast_fleet::Error) -> Error {
         error.into()
     }
