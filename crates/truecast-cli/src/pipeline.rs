@@ -12,10 +12,10 @@ use crate::interrupt;
 use crate::numbers::Numbers;
 use crate::progress::Progress;
 
-/// Rows in a batch: enough to keep every core busy, and few enough that a handful of them fit the caches.
-const BATCH: usize = 1 << 14;
+/// Rows in a batch: enough of each series that its state is worth bringing to a core, and few enough that a handful of batches fit the caches.
+const BATCH: usize = 1 << 15;
 /// Batches that wait between two threads.
-const AHEAD: usize = 2;
+const AHEAD: usize = 1;
 
 /// A batch that was read.
 #[derive(Debug)]

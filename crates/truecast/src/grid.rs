@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{self, Error, Result};
 use crate::normal;
+use crate::recalibrate::lanes::pad;
 
 /// The levels u_j = Φ(z_j): points of the base forecast's probability scale at which probabilities are announced.
 ///
@@ -13,7 +14,10 @@ use crate::normal;
 pub struct Levels {
     probits: Vec<f64>,
     probabilities: Vec<f64>,
+    /// Padded with zeros to a multiple of four.
     gaps: Vec<f64>,
+    /// The smallest and the largest gap.
+    extreme_gaps: (f64, f64),
 }
 
 impl Default for Levels {
@@ -36,14 +40,15 @@ impl Levels {
     fn from_increasing(probits: Vec<f64>) -> Self {
         let probabilities = probits.iter().map(|&z| normal::cdf(z)).collect();
         let last = probits.len() - 1;
-        let gaps = (0..=last)
-            .map(|j| match j {
-                0 => probits[1] - probits[0],
-                _ if j == last => probits[last] - probits[last - 1],
-                _ => 0.5 * (probits[j + 1] - probits[j - 1]),
-            })
-            .collect();
-        Levels { probits, probabilities, gaps }
+        let gap = |j: usize| match j {
+            0 => probits[1] - probits[0],
+            _ if j == last => probits[last] - probits[last - 1],
+            _ => 0.5 * (probits[j + 1] - probits[j - 1]),
+        };
+        let gaps: Vec<f64> = (0..=last).map(gap).collect();
+        let smallest = gaps.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = gaps.iter().copied().fold(0.0, f64::max);
+        Levels { gaps: pad(&gaps, 0.0), extreme_gaps: (smallest, largest), probits, probabilities }
     }
 
     /// `count` levels z = span · sinh(stretch·x)/sinh(stretch), x equally spaced on [−1, 1]: dense in the
@@ -77,7 +82,17 @@ impl Levels {
 
     /// Half the distance between the neighbouring probit scores (at the two ends, the distance to the one neighbour).
     pub fn gaps(&self) -> &[f64] {
+        &self.gaps[..self.count()]
+    }
+
+    /// The same, padded.
+    pub(crate) fn padded_gaps(&self) -> &[f64] {
         &self.gaps
+    }
+
+    /// The smallest and the largest of them.
+    pub(crate) fn extreme_gaps(&self) -> (f64, f64) {
+        self.extreme_gaps
     }
 }
 

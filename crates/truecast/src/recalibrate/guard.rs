@@ -33,7 +33,7 @@ use multiversion::multiversion;
 
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{LANES, count_at_most, count_below_each, quads};
+use super::lanes::{LANES, count_at_most};
 use crate::error::SnapshotError;
 use crate::normal;
 
@@ -59,6 +59,26 @@ struct Grid {
     probabilities: [f64; ROOM],
     /// 2 √(q (1 − q)), so that the budget is this times √(n + 25), plus 1.
     budgets: [f64; ROOM],
+    /// How many probits surely lie below a score, for each tenth of a unit from −[`SEARCHED`] on.
+    surely_below: [u8; TENTHS],
+}
+
+/// Beyond the outer quantiles.
+const SEARCHED: f64 = 3.2;
+const TENTHS: usize = 64;
+
+impl Grid {
+    /// How many probits are below `t`: the same for every forecast of a run, so that its branches are foreseen.
+    #[inline]
+    fn below(&self, t: f64) -> usize {
+        // Far scores and NaN become the first or the last tenth.
+        let tenth = ((t + SEARCHED) * 10.0) as usize;
+        let mut count = usize::from(self.surely_below[tenth.min(TENTHS - 1)]);
+        while count < COUNT && self.probits[count] < t {
+            count += 1;
+        }
+        count
+    }
 }
 
 static GRID: LazyLock<Arc<Grid>> = LazyLock::new(|| {
@@ -67,7 +87,10 @@ static GRID: LazyLock<Arc<Grid>> = LazyLock::new(|| {
     for (k, t) in lower.into_iter().enumerate() {
         (probits[k], probits[COUNT - 1 - k]) = (t, -t);
     }
+    // A tenth less, whatever the rounding.
+    let sure = |tenth: usize| (tenth as f64 - 1.0) / 10.0 - SEARCHED;
     Arc::new(Grid {
+        surely_below: std::array::from_fn(|tenth| probits.partition_point(|&t| t < sure(tenth)) as u8),
         probits,
         probabilities: probits.map(normal::cdf),
         budgets: probits.map(|t| 2.0 * (normal::cdf(t) * normal::sf(t)).sqrt()),
@@ -322,19 +345,8 @@ impl Knots {
     }
 
     /// The ledger probit score at which G_t has the probit score `t`.
-    pub fn invert(&self, t: f64) -> f64 {
-        self.invert_at(count_at_most(self.probits(), t.next_down()), t)
-    }
-
-    /// [`invert`](Knots::invert) for two scores.
-    pub(crate) fn invert_both(&self, t: [f64; 2]) -> [f64; 2] {
-        let next = count_below_each(quads(&self.grid.probits), t);
-        [self.invert_at(next[0], t[0]), self.invert_at(next[1], t[1])]
-    }
-
-    /// `next` is the first guarded quantile whose probit score is not below `t`.
     #[inline]
-    fn invert_at(&self, next: usize, t: f64) -> f64 {
+    pub fn invert(&self, t: f64) -> f64 {
         let (x, grid) = (&self.knots, &self.grid.probits);
         let last = COUNT - 1;
         if t <= grid[0] {
@@ -342,7 +354,7 @@ impl Knots {
         } else if t >= grid[last] {
             x[last] + (t - grid[last])
         } else {
-            let i = next.clamp(1, last);
+            let i = self.grid.below(t).clamp(1, last);
             // From the nearer knot, so that one at the end of the line costs the other no digits; and rounding must not carry it past
             // the knot that the next piece starts from.
             let (rise, run) = (x[i] - x[i - 1], grid[i] - grid[i - 1]);
@@ -379,6 +391,18 @@ impl From<Knots> for Vec<f64> {
 #[allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 mod tests {
     use super::*;
+
+    /// At the quantiles themselves, next to them, between them and far off.
+    #[test]
+    fn the_table_finds_what_counting_finds() {
+        let mut scores: Vec<f64> = (-500..=500).map(|k| f64::from(k) / 100.0).collect();
+        scores.extend(GRID.probits[..COUNT].iter().flat_map(|t| [t.next_down(), *t, t.next_up()]));
+        scores.extend([f64::MIN, f64::NEG_INFINITY, f64::MAX, f64::INFINITY, f64::NAN]);
+        for t in scores {
+            let counted = GRID.probits[..COUNT].iter().filter(|&&probit| probit < t).count();
+            assert_eq!(GRID.below(t), counted, "{t}");
+        }
+    }
 
     /// A guard that has missed the same way `count` times, by `score` probit units of forecasts of scale 1.
     fn missed(count: usize, score: f64) -> (Guard, Knots) {

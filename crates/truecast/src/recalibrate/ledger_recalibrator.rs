@@ -219,10 +219,6 @@ impl Recalibrator for LedgerRecalibrator {
         }
         plan.step = step;
         plan.settled = self.ledgers.steps();
-        if !plan.widths.is_empty() {
-            let count = self.parameters.levels.count();
-            forecast.widths(&self.parameters.levels, &mut plan.widths[..count]);
-        }
         let width = self.ledgers.weigh(forecast, groups, plan)?;
         self.announce(plan);
         Self::project(plan);

@@ -145,7 +145,7 @@ impl Map {
         if self.shape == MapShape::Step {
             return ends.map(|t| self.invert(t));
         }
-        let scores = self.guard.as_ref().map_or(ends, |knots| knots.invert_both(ends));
+        let scores = self.guard.as_ref().map_or(ends, |knots| ends.map(|t| knots.invert(t)));
         let (levels, announced) = (self.levels.probits(), self.announced());
         let last = announced.len() - 1;
         // Padding lies below every probability.

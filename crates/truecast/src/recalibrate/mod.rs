@@ -23,7 +23,7 @@ mod any_recalibrator;
 pub mod comparator;
 mod guard;
 mod isotonic;
-mod lanes;
+pub(crate) mod lanes;
 mod ledger_recalibrator;
 mod ledgers;
 mod map;

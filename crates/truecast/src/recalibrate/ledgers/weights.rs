@@ -5,7 +5,7 @@ use multiversion::multiversion;
 use super::Ledgers;
 use crate::error::{Error, Result};
 use crate::forecast::Forecast;
-use crate::recalibrate::lanes::{LANES, across, quads};
+use crate::recalibrate::lanes::{LANES, Quad, across, quads, quads_mut};
 use crate::recalibrate::parameters::{Groups, LedgerKind};
 use crate::recalibrate::plan::Plan;
 
@@ -15,9 +15,18 @@ pub(crate) const LARGEST_WIDTH: f64 = 1e140;
 const SMALLEST_WIDTH: f64 = 1e-140;
 
 impl Ledgers {
-    /// Fills in the weights of every ledger; `plan.widths` must be there if a ledger asks for them. Gives their sum.
+    /// Fills in the forecast's widths, if anything asks for them, and the weights of every ledger. Gives the sum of the widths.
     pub(crate) fn weigh(&self, forecast: &dyn Forecast, groups: Groups, plan: &mut Plan) -> Result<f64> {
         let (count, room) = (self.levels.count(), self.cells.len());
+        if self.are_usual()
+            && let Some(width) =
+                forecast.as_gaussian().and_then(|normal| self.weigh_normal(normal.std(), plan))
+        {
+            return Ok(width);
+        }
+        if !plan.widths.is_empty() {
+            forecast.widths(&self.levels, &mut plan.widths[..count]);
+        }
         let (mut width, usual) = total_if_usual(&plan.widths);
         if !usual {
             without_extremes(&mut plan.widths)?;
@@ -37,6 +46,36 @@ impl Ledgers {
         }
         Ok(width)
     }
+
+    /// The same for a normal forecast and the usual ledgers, in one pass; `None` if it has a width that cannot be squared.
+    fn weigh_normal(&self, std: f64, plan: &mut Plan) -> Option<f64> {
+        let (smallest, largest) = self.levels.extreme_gaps();
+        // A product of positive numbers rounds upwards and downwards together with them.
+        if !(std * smallest >= SMALLEST_WIDTH && std * largest < LARGEST_WIDTH) {
+            return None;
+        }
+        let (uniform, crps) = plan.weights.split_at_mut(self.cells.len());
+        uniform[0] = 1.0;
+        let mut sums = [0.0; LANES];
+        let gaps = quads(self.levels.padded_gaps());
+        scale_to_both(std, gaps, quads_mut(&mut plan.widths), quads_mut(crps), &mut sums);
+        Some(across(sums))
+    }
+}
+
+/// factor · values, twice, and their sums by lane.
+#[multiversion(targets("x86_64+avx2"))]
+fn scale_to_both(factor: f64, values: &[Quad], one: &mut [Quad], other: &mut [Quad], out: &mut Quad) {
+    let mut sums = [0.0; LANES];
+    for ((value, one), other) in values.iter().zip(one).zip(other) {
+        let mut scaled = [0.0; LANES];
+        for l in 0..LANES {
+            scaled[l] = factor * value[l];
+            sums[l] += scaled[l];
+        }
+        (*one, *other) = (scaled, scaled);
+    }
+    *out = sums;
 }
 
 /// The sum of the widths: down the lanes, then across them.
