@@ -1,18 +1,17 @@
 //! The class `Fleet`: many series by key, a batch in one call, on all cores.
 
-use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use truecast::Gaussian;
-use truecast_fleet::{Answer, Answers, Ask, Lateness, RowScores, Rows as FleetRows, Task};
+use truecast_fleet::{Answer, Answers, Ask, Lateness, RowScores};
 
+use crate::batch::Batch;
 use crate::certificate;
 use crate::errors::{Error, Result};
-use crate::forecasts::{AnyForecasts, Rows};
+use crate::forecasts::AnyForecasts;
 use crate::keys::{Keys, label, labels};
 use crate::markup;
 use crate::numbers::{List, Numbers};
@@ -49,54 +48,6 @@ use crate::table::{Asked, Table};
 #[pyclass(frozen, module = "truecast")]
 pub(crate) struct Fleet {
     fleet: Mutex<truecast_fleet::Fleet>,
-}
-
-/// A batch from Python's side.
-struct Batch {
-    keys: Keys,
-    forecasts: Arc<Rows>,
-    outcomes: Vec<f64>,
-    groups: Option<Vec<Vec<String>>>,
-    time: Option<Vec<f64>>,
-    due: Option<Vec<f64>>,
-}
-
-impl FleetRows for Batch {
-    type Error = truecast_fleet::Error;
-
-    fn len(&self) -> usize {
-        self.outcomes.len()
-    }
-
-    fn key(&self, row: usize) -> Cow<'_, [u8]> {
-        Cow::Borrowed(self.keys.text(row).as_bytes())
-    }
-
-    fn code(&self, row: usize) -> Option<usize> {
-        Some(self.keys.code(row))
-    }
-
-    fn task(&self, row: usize) -> std::result::Result<Task, truecast_fleet::Error> {
-        let outcome = self.outcomes[row];
-        Ok(Task {
-            forecast: self.forecasts.given(row),
-            outcome: (!outcome.is_nan()).then_some(outcome),
-            groups: self.groups.as_ref().map_or_else(Vec::new, |groups| groups[row].clone()),
-            now: self.time.as_ref().map(|time| time[row]),
-            due: self.due.as_ref().map(|due| due[row]),
-        })
-    }
-
-    fn plain(&self, row: usize) -> Option<(Gaussian, f64)> {
-        let Rows::Gaussian(forecasts) = &*self.forecasts else { return None };
-        let outcome = Some(self.outcomes[row]).filter(|outcome| !outcome.is_nan());
-        let alone = self.groups.is_none() && self.time.is_none() && self.due.is_none();
-        Some(forecasts[row]).filter(|_| alone).zip(outcome)
-    }
-
-    fn refuse(&self, _row: usize, error: truecast_fleet::Error) -> truecast_fleet::Error {
-        error
-    }
 }
 
 impl Fleet {

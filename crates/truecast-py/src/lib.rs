@@ -6,7 +6,7 @@
 //! | `foreign.rs` | distributions of SciPy, PyTorch and others |
 //! | `recalibrator.rs`, `stream.rs`, `fleet.rs`, `point.rs` | what learns: one lock each, so that any thread may call |
 //! | `scale.rs` | the scale of point forecasts, and the bytes that keep it |
-//! | `forecasts.rs`, `keys.rs`, `run.rs` | batches |
+//! | `forecasts.rs`, `keys.rs`, `batch.rs`, `run.rs` | batches |
 //! | `space.rs`, `study.rs`, `trial.rs` | optimisation: what is searched, the study, and its log |
 //! | `recognise.rs`, `table.rs`, `long.rs`, `summary.rs` | frames: which column holds what, their rows, forecasts over several rows, their scores |
 //! | `scores.rs` | scores over arrays |
@@ -20,6 +20,7 @@
 // What PyO3 extracts from Python's arguments is passed by value, used or not.
 #![allow(clippy::needless_pass_by_value)]
 
+mod batch;
 mod certificate;
 mod distribution;
 mod errors;
