@@ -267,14 +267,14 @@ impl Series {
         question: &Question<'_>,
         answers: &mut Answered<'_>,
     ) -> Result<()> {
+        let due = row.outcome.map(|_| self.due(due, question.settings)).transpose()?;
         let Series { stream, record, .. } = self;
         let seed = stream.recalibrator().seed();
         let (ticket, calibrated) = stream.issue_in(forecast, groups)?;
         let draw = || random::uniform(seed, ticket.number(), random::ATOM_LANE);
         let answered = record.answer(row, calibrated.base(), &calibrated, draw, question, answers);
-        match (answered, row.outcome) {
-            (Ok(()), Some(outcome)) => {
-                let due = self.due(due, question.settings)?;
+        match (answered, row.outcome.zip(due)) {
+            (Ok(()), Some((outcome, due))) => {
                 self.wait(Waiting { ticket, outcome, point, due });
                 Ok(())
             }

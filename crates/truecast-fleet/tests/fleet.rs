@@ -235,6 +235,40 @@ impl Rows for InTasks {
     }
 }
 
+/// An outcome of which nobody says when it is known once left its forecast waiting for ever.
+#[test]
+fn an_outcome_without_its_time_changes_nothing() {
+    struct Untimed(Table);
+    impl Rows for Untimed {
+        type Error = Error;
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+        fn key(&self, row: usize) -> Cow<'_, [u8]> {
+            self.0.key(row)
+        }
+        fn task(&self, row: usize) -> Result<Task, Error> {
+            Ok(Task { due: None, ..self.0.task(row)? })
+        }
+        fn refuse(&self, _row: usize, error: Error) -> Error {
+            error
+        }
+    }
+    let settings = Settings { lateness: Lateness::Times, ..Settings::default() };
+    let mut rows = table(10, 3, 0);
+    rows.0.iter_mut().for_each(|row| (row.group, row.key) = (None, "one".into()));
+    rows.0[9].outcome = Some(1.0);
+    let mut fleet = Fleet::new(settings).unwrap();
+    fleet.run(&Table(rows.0[..9].to_vec()), &ask(Answer::Nothing));
+    let before = fleet.to_bytes().unwrap();
+    let mut again = Fleet::from_bytes(&before).unwrap();
+    // Nothing becomes due before this row.
+    rows.0[9].now = rows.0[8].now;
+    let answers = again.run(&Untimed(Table(rows.0[9..].to_vec())), &ask(Answer::Nothing));
+    assert!(matches!(answers.refused[..], [(0, Error::NoTime)]), "{:?}", answers.refused);
+    assert_eq!(again.to_bytes().unwrap(), before);
+}
+
 #[test]
 fn a_row_that_is_refused_changes_nothing() {
     let settings = Settings { groups: 1, lateness: Lateness::Times, ..Settings::default() };

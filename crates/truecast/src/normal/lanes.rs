@@ -134,7 +134,7 @@ pub(crate) fn quantile_of_each(p: [f64; 4]) -> [f64; 4] {
         return z;
     }
     near_quantiles(&p, &mut z);
-    // As far as this is from 0 and 1, none is small.
+    // Nearer to the middle none is small.
     if farthest >= 0.49 {
         for l in 0..4 {
             if p[l].min(1.0 - p[l]) <= SMALL {
