@@ -17,8 +17,8 @@ struct Row {
     forecast: Given,
     outcome: Option<f64>,
     group: Option<String>,
-    now: f64,
-    due: f64,
+    now: Option<f64>,
+    due: Option<f64>,
 }
 
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ impl Rows for Table {
 
     fn task(&self, row: usize) -> Result<Task, Error> {
         let Row { forecast, outcome, group, now, due, .. } = self.0[row].clone();
-        Ok(Task { forecast, outcome, groups: group.into_iter().collect(), now: Some(now), due: Some(due) })
+        Ok(Task { forecast, outcome, groups: group.into_iter().collect(), now, due })
     }
 
     fn refuse(&self, _row: usize, error: Error) -> Error {
@@ -65,8 +65,8 @@ fn table(rows: usize, seed: u64, form: usize) -> Table {
             forecast,
             outcome: (draw(t, 3) < 0.9).then_some(mean + noise),
             group: (draw(t, 4) < 0.5).then(|| "odd".to_owned()),
-            now: t as f64,
-            due: t as f64 + (7.0 * draw(t, 5)).floor(),
+            now: Some(t as f64),
+            due: Some(t as f64 + (7.0 * draw(t, 5)).floor()),
         }
     };
     Table((0..rows).map(row).collect())
@@ -154,9 +154,9 @@ fn a_late_outcome_is_booked_when_it_is_known() {
 }
 
 /// The same rows in fewer words.
-struct InFewWords(Table);
+struct InFewWords<'a>(&'a Table);
 
-impl Rows for InFewWords {
+impl Rows for InFewWords<'_> {
     type Error = Error;
 
     fn len(&self) -> usize {
@@ -164,11 +164,11 @@ impl Rows for InFewWords {
     }
 
     fn key(&self, row: usize) -> Cow<'_, [u8]> {
-        Cow::Owned(self.0.0[row].key.clone().into_bytes())
+        self.0.key(row)
     }
 
     fn task(&self, row: usize) -> Result<Task, Error> {
-        Ok(Task { now: None, due: None, ..self.0.task(row)? })
+        self.0.task(row)
     }
 
     fn plain(&self, row: usize) -> Option<(Gaussian, f64)> {
@@ -186,87 +186,37 @@ impl Rows for InFewWords {
 /// Rows in fewer words leave the same answers, scores and state, whether or not an outcome is learned at once, and with tasks in between.
 #[test]
 fn a_plain_row_is_its_task() {
+    fn run<R: Rows<Error = Error>>(rows: &R, settings: &Settings, ask: &Ask) -> (Vec<u64>, String, Vec<u8>) {
+        let mut fleet = Fleet::new(settings.clone()).unwrap();
+        let answers = fleet.run(rows, ask);
+        let bits = answers.values.iter().map(|value| value.to_bits()).collect();
+        (bits, format!("{:?} {:?}", answers.scores, fleet.tally()), fleet.to_bytes().unwrap())
+    }
+    let mut rows = table(300, 5, 0);
+    rows.0.iter_mut().for_each(|row| (row.group, row.now, row.due) = (None, None, None));
     for (lateness, raw_only) in [(Lateness::Next, false), (Lateness::Rows(2), false), (Lateness::Next, true)]
     {
         let settings = Settings { lateness, ..Settings::default() };
-        let mut rows = table(300, 5, 0);
-        rows.0.iter_mut().for_each(|row| row.group = None);
         let ask = Ask { row_scores: true, raw_only, ..ask(Answer::Probits(vec![-1.0, 0.3])) };
-        let run = |words: &mut dyn FnMut(&mut Fleet) -> (Vec<u64>, String)| {
-            let mut fleet = Fleet::new(settings.clone()).unwrap();
-            let said = words(&mut fleet);
-            (said, fleet.to_bytes().unwrap(), fleet.tally())
-        };
-        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-        let few = InFewWords(rows.clone());
-        let in_few = run(&mut |fleet| {
-            let answers = fleet.run(&few, &ask);
-            (bits(&answers.values), format!("{:?}", answers.scores))
-        });
-        let without_times = InTasks(few);
-        let in_tasks = run(&mut |fleet| {
-            let answers = fleet.run(&without_times, &ask);
-            (bits(&answers.values), format!("{:?}", answers.scores))
-        });
-        assert!(in_few == in_tasks, "{lateness:?}");
-    }
-}
-
-/// Those rows in full.
-struct InTasks(InFewWords);
-
-impl Rows for InTasks {
-    type Error = Error;
-
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn key(&self, row: usize) -> Cow<'_, [u8]> {
-        self.0.key(row)
-    }
-
-    fn task(&self, row: usize) -> Result<Task, Error> {
-        self.0.task(row)
-    }
-
-    fn refuse(&self, row: usize, error: Error) -> Error {
-        self.0.refuse(row, error)
+        let (few, full) = (run(&InFewWords(&rows), &settings, &ask), run(&rows, &settings, &ask));
+        assert!(few == full, "{lateness:?}");
     }
 }
 
 /// An outcome of which nobody says when it is known once left its forecast waiting for ever.
 #[test]
 fn an_outcome_without_its_time_changes_nothing() {
-    struct Untimed(Table);
-    impl Rows for Untimed {
-        type Error = Error;
-        fn len(&self) -> usize {
-            self.0.len()
-        }
-        fn key(&self, row: usize) -> Cow<'_, [u8]> {
-            self.0.key(row)
-        }
-        fn task(&self, row: usize) -> Result<Task, Error> {
-            Ok(Task { due: None, ..self.0.task(row)? })
-        }
-        fn refuse(&self, _row: usize, error: Error) -> Error {
-            error
-        }
-    }
     let settings = Settings { lateness: Lateness::Times, ..Settings::default() };
     let mut rows = table(10, 3, 0);
     rows.0.iter_mut().for_each(|row| (row.group, row.key) = (None, "one".into()));
-    rows.0[9].outcome = Some(1.0);
     let mut fleet = Fleet::new(settings).unwrap();
     fleet.run(&Table(rows.0[..9].to_vec()), &ask(Answer::Nothing));
     let before = fleet.to_bytes().unwrap();
-    let mut again = Fleet::from_bytes(&before).unwrap();
     // Nothing becomes due before this row.
-    rows.0[9].now = rows.0[8].now;
-    let answers = again.run(&Untimed(Table(rows.0[9..].to_vec())), &ask(Answer::Nothing));
+    let last = Row { outcome: Some(1.0), now: rows.0[8].now, due: None, ..rows.0[9].clone() };
+    let answers = fleet.run(&Table(vec![last]), &ask(Answer::Nothing));
     assert!(matches!(answers.refused[..], [(0, Error::NoTime)]), "{:?}", answers.refused);
-    assert_eq!(again.to_bytes().unwrap(), before);
+    assert_eq!(fleet.to_bytes().unwrap(), before);
 }
 
 #[test]
@@ -283,7 +233,7 @@ fn a_row_that_is_refused_changes_nothing() {
         change(&mut row);
         row
     };
-    bad.0.insert(40, at(39, &|row| row.now = -1.0));
+    bad.0.insert(40, at(39, &|row| row.now = Some(-1.0)));
     bad.0.insert(30, at(30, &|row| row.group = Some("a second one".into())));
     bad.0.insert(20, at(20, &|row| row.outcome = Some(f64::INFINITY)));
     let answers = fleet.run(&bad, &ask(answer));
