@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{self, Error, Result};
+use crate::lanes::pad;
 use crate::normal;
-use crate::recalibrate::lanes::pad;
 
 /// The levels u_j = Φ(z_j): points of the base forecast's probability scale at which probabilities are announced.
 ///

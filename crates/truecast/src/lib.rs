@@ -53,6 +53,7 @@ pub mod error;
 pub mod finite;
 pub mod forecast;
 pub mod grid;
+mod lanes;
 pub mod monitor;
 pub mod normal;
 mod quadrature;

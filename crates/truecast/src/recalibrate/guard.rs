@@ -33,8 +33,8 @@ use multiversion::multiversion;
 
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{LANES, count_at_most};
 use crate::error::SnapshotError;
+use crate::lanes::{LANES, count_at_most};
 use crate::normal;
 
 const COUNT: usize = 27;

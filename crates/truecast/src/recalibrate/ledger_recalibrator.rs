@@ -7,7 +7,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::guard::GuardState;
-use super::lanes::padded;
 use super::ledgers::{LedgersState, Settlement, total as total_width};
 use super::passes::{self, Gains, Sums};
 use super::plan::PlanShape;
@@ -17,6 +16,7 @@ use super::{
 };
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::Forecast;
+use crate::lanes::padded;
 use crate::monitor::Certificate;
 use crate::normal::lanes::exp_of_each;
 use crate::stream::Snapshot;

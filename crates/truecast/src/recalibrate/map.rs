@@ -16,10 +16,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::guard::Knots;
-use super::lanes::{count_at_most, count_below_each, pad, quads};
 use crate::error::SnapshotError;
 use crate::forecast::Knot;
 use crate::grid::Levels;
+use crate::lanes::{count_at_most, count_below_each, pad, quads};
 use crate::normal::{self, lanes::quantile_of_both, lanes::quantile_of_each};
 
 /// Probabilities nearer to 0 or 1 than this say nothing about how far a tail reaches.

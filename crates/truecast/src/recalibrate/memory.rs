@@ -16,9 +16,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{LANES, Quad, pad, padded, quads, quads_mut};
 use crate::error::SnapshotError;
 use crate::grid::Levels;
+use crate::lanes::{LANES, Quad, pad, padded, quads, quads_mut};
 
 /// After how many outcomes an old one counts half, in each memory.
 #[cfg(test)]

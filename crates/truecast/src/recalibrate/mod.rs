@@ -17,13 +17,12 @@
 //! | `comparator/` | conformal methods for one quantile, at all guarded quantiles at once |
 //! | `parameters.rs`, `plan.rs` | what goes in, and what is announced at one step |
 //! | `walk.rs` | the map's knots in order, for whoever adds up over them |
-//! | `passes/`, `lanes.rs` | the passes over the levels, four at a time |
+//! | `passes/` | the passes over the levels, four at a time |
 
 mod any_recalibrator;
 pub mod comparator;
 mod guard;
 mod isotonic;
-pub(crate) mod lanes;
 mod ledger_recalibrator;
 mod ledgers;
 mod map;

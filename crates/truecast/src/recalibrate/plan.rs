@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{pad, padded};
 use super::ledgers::LARGEST_WIDTH;
 use super::map::{Map, MapShape};
 use super::parameters::Parameters;
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::{Forecast, Recalibrated};
+use crate::lanes::{pad, padded};
 
 /// The announcement of one step.
 ///

@@ -3,7 +3,7 @@
 //! [`Ledgers::open`] gets ready for an outcome, the pass over the levels (`passes/`) books it, [`Ledgers::close`] ends the step.
 
 use super::{Account, Book, Ledgers, Sums, ratio};
-use crate::recalibrate::lanes::{LANES, Quad, quads};
+use crate::lanes::{LANES, Quad, quads};
 use crate::recalibrate::plan::Plan;
 
 /// Beyond this inflation the state is rescaled.

@@ -44,9 +44,9 @@ pub(super) use self::book::{Entries, Settlement};
 pub(super) use self::play::{ratio, root};
 pub(crate) use self::state::LedgersState;
 pub(crate) use self::weights::{LARGEST_WIDTH, total};
-use super::lanes::{LANES, Quad, pad, padded, quads};
 use super::parameters::{LedgerKind, Parameters};
 use crate::grid::{Levels, Plays};
+use crate::lanes::{LANES, Quad, pad, padded, quads};
 
 /// The balances of every ledger at every level.
 ///

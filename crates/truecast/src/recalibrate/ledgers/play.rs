@@ -3,8 +3,8 @@
 //! The pass over the levels looks for it in the cell of the last play; a level whose root lies elsewhere is walked to it.
 
 use super::Ledgers;
+use crate::lanes::{LANES, Quad};
 use crate::random;
-use crate::recalibrate::lanes::{LANES, Quad};
 use crate::recalibrate::plan::Plan;
 use crate::subroutine::{Play, find_root};
 

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ledgers, Sums};
 use crate::error::SnapshotError;
+use crate::lanes::LANES;
 use crate::recalibrate::Parameters;
-use crate::recalibrate::lanes::LANES;
 
 /// The saved form of [`Ledgers`]; parameters are saved beside it. Nothing in it is padded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use multiversion::multiversion;
 use super::Ledgers;
 use crate::error::{Error, Result};
 use crate::forecast::Forecast;
-use crate::recalibrate::lanes::{LANES, Quad, across, quads, quads_mut};
+use crate::lanes::{LANES, Quad, across, quads, quads_mut};
 use crate::recalibrate::parameters::{Groups, LedgerKind};
 use crate::recalibrate::plan::Plan;
 

@@ -2,7 +2,7 @@
 
 use multiversion::multiversion;
 
-use crate::recalibrate::lanes::{LANES, Quad, quads, quads_mut};
+use crate::lanes::{LANES, Quad, quads, quads_mut};
 use crate::recalibrate::ledgers::{Account, Ledgers, Row, ratio, root};
 use crate::recalibrate::memory::{Means, Memories};
 use crate::recalibrate::plan::Plan;
@@ -250,4 +250,18 @@ fn trusted(trust: f64, follow: Quad, base: Quad) -> Quad {
         announced[l] = trust::mix(trust, follow[l], base[l]);
     }
     announced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rows;
+
+    /// Beyond 64 rows a bit stands for every 64th.
+    #[test]
+    fn rows_are_found_by_their_bits() {
+        let rows = Rows::of([0b001, 0b100, 0, 0b100]);
+        assert_eq!(rows.numbers(7).collect::<Vec<_>>(), [0, 2]);
+        assert_eq!(rows.numbers(130).collect::<Vec<_>>(), [0, 64, 128, 2, 66]);
+        assert!(Rows::of([0; 4]).is_empty());
+    }
 }

@@ -2,7 +2,7 @@
 
 use multiversion::multiversion;
 
-use crate::recalibrate::lanes::{LANES, Quad, across, quads, quads_mut};
+use crate::lanes::{LANES, Quad, across, quads, quads_mut};
 use crate::recalibrate::ledgers::{Account, Entries, Ledgers, Row, Settlement};
 use crate::recalibrate::memory::Learning;
 use crate::recalibrate::plan::Plan;
