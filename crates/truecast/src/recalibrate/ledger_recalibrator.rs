@@ -142,30 +142,34 @@ impl LedgerRecalibrator {
         (!plan.widths.is_empty()).then(|| width / (z[z.len() - 1] - z[0]))
     }
 
-    /// Feeds the memories and ledgers with an outcome. Gives Σ_j w[(u−o)² − (q−o)²] and what else trust and the memories' weights are judged by, if there
-    /// are any.
-    fn book(&mut self, plan: &Plan, settlement: &Settlement) -> Option<Gains> {
-        let (mut sums, usual) = (Sums::default(), self.ledgers.are_usual());
+    /// Feeds the memories and ledgers with an outcome, and moves the weights of the memories and of trust. Gives the sum of the widths.
+    ///
+    /// The exponentials wait for sums over all levels, and the weights for them: what is booked in between waits for neither.
+    fn book(&mut self, plan: &Plan, settlement: &Settlement) -> Option<f64> {
         let mixes = self.trust.is_some() || self.memories.is_some();
-        let learning = self.memories.as_mut().map(|memories| memories.learning(self.ledgers.rows.len()));
-        match learning {
-            Some(learning) if usual => {
-                let entries = self.ledgers.entries(plan, settlement);
-                passes::judge_and_book(entries, settlement, learning, plan, &mut sums);
-            }
-            learning => {
-                if mixes {
-                    passes::judge(&self.ledgers, settlement.z, learning, plan, &mut sums);
-                }
-                passes::book(self.ledgers.entries(plan, settlement), settlement, plan);
-            }
+        let weighed = mixes.then(|| {
+            let mut sums = Sums::default();
+            let rows = self.ledgers.rows.len();
+            let learning = self.memories.as_mut().map(|memories| memories.learning(rows));
+            passes::judge(&self.ledgers, settlement.z, learning, plan, &mut sums);
+            let gains = sums.gains();
+            let factors = self.factors(&gains);
+            (gains, factors)
+        });
+        passes::book(self.ledgers.entries(plan, settlement), settlement, plan);
+        let (gains, factors) = weighed?;
+        self.book_mixed_regrets(plan, settlement.z, &gains);
+        if let Some(memories) = &mut self.memories {
+            memories.reweigh([factors[0], factors[1], factors[2]]);
         }
-        mixes.then(|| sums.gains())
+        if let Some(trust) = &mut self.trust {
+            trust.reweigh(factors[3]);
+        }
+        Some(gains.width)
     }
 
-    /// Moves the weights of the memories and of trust, and books the mixed regrets.
-    fn reweigh(&mut self, plan: &Plan, z: f64, gains: &Gains) {
-        self.book_mixed_regrets(plan, z, gains);
+    /// What the weights of the memories, and the odds of trust, are multiplied by.
+    fn factors(&mut self, gains: &Gains) -> [f64; 4] {
         // All exponentials of a step at once.
         let mut exponents = [0.0; 4];
         if let Some(memories) = &mut self.memories {
@@ -177,12 +181,7 @@ impl LedgerRecalibrator {
         }
         let mut factors = [0.0; 4];
         exp_of_each(&exponents, &mut factors);
-        if let Some(memories) = &mut self.memories {
-            memories.reweigh([factors[0], factors[1], factors[2]]);
-        }
-        if let Some(trust) = &mut self.trust {
-            trust.reweigh(factors[3]);
-        }
+        factors
     }
 
     fn book_mixed_regrets(&mut self, plan: &Plan, z: f64, gains: &Gains) {
@@ -220,9 +219,9 @@ impl Recalibrator for LedgerRecalibrator {
         plan.step = step;
         plan.settled = self.ledgers.steps();
         let width = self.ledgers.weigh(forecast, groups, plan)?;
+        self.guard_with(width, plan);
         self.announce(plan);
         Self::project(plan);
-        self.guard_with(width, plan);
         Ok(())
     }
 
@@ -233,12 +232,8 @@ impl Recalibrator for LedgerRecalibrator {
         }
         let score = plan.map.ledger_probit(z);
         let settlement = self.ledgers.open(plan, z, self.parameters.randomised);
-        let gains = self.book(plan, &settlement);
-        if let Some(gains) = &gains {
-            self.reweigh(plan, settlement.z, gains);
-        }
+        let width = self.book(plan, &settlement).unwrap_or_else(|| total_width(&plan.widths));
         self.ledgers.close(settlement);
-        let width = gains.map_or_else(|| total_width(&plan.widths), |gains| gains.width);
         let scale = self.scale(width, plan);
         let calibrated = match (&mut self.guard, plan.map.guard()) {
             (Some(guard), Some(knots)) => guard.settle(knots, score, scale),

@@ -128,7 +128,14 @@ pub trait Recalibrator: Debug + Clone + Send + Sync {
         Self: Sized,
     {
         error::finite("outcome", outcome)?;
-        let draw = random::uniform(self.seed(), plan.step, random::ATOM_LANE);
-        self.settle(plan, forecast.randomised_probit(outcome, draw))
+        // A normal forecast has no atoms to split.
+        let z = match forecast.as_gaussian() {
+            Some(normal) => normal.probit(outcome),
+            None => {
+                let draw = random::uniform(self.seed(), plan.step, random::ATOM_LANE);
+                forecast.randomised_probit(outcome, draw)
+            }
+        };
+        self.settle(plan, z)
     }
 }

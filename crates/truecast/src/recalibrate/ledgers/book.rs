@@ -73,6 +73,7 @@ impl Ledgers {
         let ratios = if settlement.late { &self.late_ratios } else { &plan.ratios };
         let cross_terms = if settlement.measured { &self.cross_terms[..] } else { &[] };
         Entries {
+            usual: self.are_usual(),
             rows: &self.rows,
             books: &self.books,
             accounts: &mut self.accounts,
@@ -241,6 +242,8 @@ impl Account {
 /// What the pass over the levels books an outcome into.
 #[derive(Debug)]
 pub(in crate::recalibrate) struct Entries<'a> {
+    /// Whether the ledgers are those of the default.
+    pub(in crate::recalibrate) usual: bool,
     pub(in crate::recalibrate) rows: &'a [super::Row],
     pub(in crate::recalibrate) books: &'a [Book],
     pub(in crate::recalibrate) accounts: &'a mut [Account],

@@ -21,7 +21,7 @@
 //! only another choice of weights, and both facts hold for it as they are.
 //!
 //! Cost: O(M) per step and ledger. The two balances around each level's last play are kept apart ([`Account`]), so that one
-//! step is two straight passes over the levels (`passes/`); only a play that leaves its cell, about one in a hundred, touches the
+//! step is three straight passes over the levels (`passes/`); only a play that leaves its cell, about one in a hundred, touches the
 //! table of balances.
 //!
 //! | file | concept |

@@ -10,7 +10,7 @@ use crate::recalibrate::trust;
 
 /// Plays at every level, and mixes in the memories and the base. Gives the rows in which a root is not in the cell of its level's last play, so that
 /// [`walk`] must find it.
-#[multiversion(targets("x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(in crate::recalibrate) fn announce(
     ledgers: &Ledgers,
     memories: Option<&Memories>,
@@ -207,7 +207,7 @@ impl Owed {
 }
 
 /// Mixes the memories and the base into plays that were changed after [`announce`].
-#[multiversion(targets("x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(in crate::recalibrate) fn follow(
     ledgers: &Ledgers,
     memories: Option<&Memories>,

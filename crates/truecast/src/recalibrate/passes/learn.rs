@@ -1,4 +1,7 @@
-//! The pass that learns: an outcome is judged by, and booked at, every level.
+//! The passes that learn: an outcome is judged by, and booked at, every level.
+//!
+//! They are two, although one would read less: the weights of trust and memories follow from exponentials of what was judged, and booking waits for
+//! none of them, so that a processor does it meanwhile.
 
 use multiversion::multiversion;
 
@@ -34,7 +37,7 @@ pub(in crate::recalibrate) struct Gains {
 }
 
 /// Compares what was played and followed with the base, and with the memories, which learn the outcome.
-#[multiversion(targets("x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(in crate::recalibrate) fn judge(
     ledgers: &Ledgers,
     z: f64,
@@ -44,7 +47,8 @@ pub(in crate::recalibrate) fn judge(
 ) {
     let (rows, mut sums) = (&ledgers.rows[..], *out);
     let Compared { plays, follow, widths } = Compared::new(rows.len(), plan);
-    if let Some(mut memories) = memories {
+    if let Some(memories) = memories {
+        let mut memories = memories.of_rows(rows.len());
         for (b, row) in rows.iter().enumerate() {
             let happened = happened(z, row);
             sums.compare(row, happened, plays[b], follow[b], widths[b]);
@@ -54,35 +58,6 @@ pub(in crate::recalibrate) fn judge(
         for (b, row) in rows.iter().enumerate() {
             sums.compare(row, happened(z, row), plays[b], follow[b], widths[b]);
         }
-    }
-    *out = sums;
-}
-
-/// [`judge`] and [`book`] in one pass, for the usual ledgers and memories.
-#[multiversion(targets("x86_64+avx2"))]
-pub(in crate::recalibrate) fn judge_and_book(
-    entries: Entries<'_>,
-    settlement: &Settlement,
-    memories: Learning<'_>,
-    plan: &Plan,
-    out: &mut Sums,
-) {
-    let Entries { rows, accounts, bounds, ratios, cross_terms, inflation, .. } = entries;
-    let (blocks, mut sums) = (rows.len(), *out);
-    let mut memories = memories.of_rows(blocks);
-    let Compared { plays, follow, widths } = Compared::new(blocks, plan);
-    let fractions = &quads(&plan.fractions)[..blocks];
-    let (bounds, ratios) = (&mut quads_mut(bounds)[..blocks], &ratios[blocks..][..blocks]);
-    let accounts = &mut accounts.as_chunks_mut::<2>().0[..blocks];
-    for (b, row) in rows.iter().enumerate() {
-        let happened = happened(settlement.z, row);
-        sums.compare(row, happened, plays[b], follow[b], widths[b]);
-        memories.learn(b, happened, widths[b], &mut sums.memories);
-        let [uniform, crps] = &mut accounts[b];
-        let mut result = RowResult::new(happened, row, plays[b], fractions[b], settlement);
-        result.book(inflation, uniform);
-        result.book_weighted(widths[b], inflation, ratios[b], crps);
-        bounds[b] = result.bound_after(bounds[b], settlement.pull, cross_terms.get(b));
     }
     *out = sums;
 }
@@ -116,9 +91,12 @@ fn happened(z: f64, row: &Row) -> Quad {
 }
 
 /// Books an outcome at every level, into the accounts and bounds of the ledgers.
-#[multiversion(targets("x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(in crate::recalibrate) fn book(entries: Entries<'_>, settlement: &Settlement, plan: &Plan) {
-    let Entries { rows, books, accounts, bounds, ratios, cross_terms, inflation } = entries;
+    if entries.usual {
+        return book_usual(entries, settlement, plan);
+    }
+    let Entries { rows, books, accounts, bounds, ratios, cross_terms, inflation, .. } = entries;
     let blocks = rows.len();
     let (weights, bounds) = (quads(&plan.weights), &mut quads_mut(bounds)[..blocks]);
     let (plays, fractions) = (&quads(&plan.plays)[..blocks], &quads(&plan.fractions)[..blocks]);
@@ -136,6 +114,25 @@ pub(in crate::recalibrate) fn book(entries: Entries<'_>, settlement: &Settlement
                 result.book(w, account);
             }
         }
+        bounds[b] = result.bound_after(bounds[b], settlement.pull, cross_terms.get(b));
+    }
+}
+
+/// The same for the usual ledgers: nothing is asked at a row.
+#[inline(always)]
+pub(super) fn book_usual(entries: Entries<'_>, settlement: &Settlement, plan: &Plan) {
+    let Entries { rows, accounts, bounds, ratios, cross_terms, inflation, .. } = entries;
+    let blocks = rows.len();
+    let (plays, widths) = (&quads(&plan.plays)[..blocks], &quads(&plan.widths)[..blocks]);
+    let fractions = &quads(&plan.fractions)[..blocks];
+    let (bounds, ratios) = (&mut quads_mut(bounds)[..blocks], &ratios[blocks..][..blocks]);
+    let accounts = &mut accounts.as_chunks_mut::<2>().0[..blocks];
+    for (b, row) in rows.iter().enumerate() {
+        let [uniform, crps] = &mut accounts[b];
+        let happened = happened(settlement.z, row);
+        let mut result = RowResult::new(happened, row, plays[b], fractions[b], settlement);
+        result.book(inflation, uniform);
+        result.book_weighted(widths[b], inflation, ratios[b], crps);
         bounds[b] = result.bound_after(bounds[b], settlement.pull, cross_terms.get(b));
     }
 }

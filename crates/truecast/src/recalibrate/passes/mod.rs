@@ -1,4 +1,4 @@
-//! The two passes over the levels that a step consists of: one to announce, one to learn.
+//! The three passes over the levels that a step consists of: one to announce, one to judge, one to book.
 //!
 //! The formulas of one level are in the files of their concepts; here they are put together, four levels at a time, so that every number
 //! is read and written once. `lanes.rs` says how the vectors are laid out. Three habits let the compiler make vectors of them:
@@ -11,11 +11,12 @@ mod announce;
 mod learn;
 
 pub(super) use announce::{announce, follow, walk};
-pub(super) use learn::{Gains, Sums, book, judge, judge_and_book, weighted_gain};
+pub(super) use learn::{Gains, Sums, book, judge, weighted_gain};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recalibrate::ledgers::Entries;
     use crate::recalibrate::{Groups, LedgerRecalibrator, Recalibrator};
     use crate::{Forecast, Gaussian, random};
 
@@ -44,16 +45,11 @@ mod tests {
             assert_eq!(bits(usual.map.announced()), bits(any.map.announced()));
 
             let (mut once, mut twice) = (ledgers.clone(), ledgers.clone());
-            let (mut remembers, mut recalls) = (memories.clone(), memories.clone());
-            let (mut sums, mut others) = (Sums::default(), Sums::default());
-            let rows = once.rows.len();
             let settlement = once.open(&plan, forecast.probit(outcome), false);
-            let entries = once.entries(&plan, &settlement);
-            judge_and_book(entries, &settlement, remembers.learning(rows), &plan, &mut sums);
+            book(once.entries(&plan, &settlement), &settlement, &plan);
             let settlement = twice.open(&plan, forecast.probit(outcome), false);
-            judge(&twice, settlement.z, Some(recalls.learning(rows)), &plan, &mut others);
-            book(twice.entries(&plan, &settlement), &settlement, &plan);
-            assert_eq!((once, remembers, sums.gains()), (twice, recalls, others.gains()));
+            book(Entries { usual: false, ..twice.entries(&plan, &settlement) }, &settlement, &plan);
+            assert_eq!(once, twice);
 
             recalibrator.observe(&forecast, outcome).unwrap();
         }
