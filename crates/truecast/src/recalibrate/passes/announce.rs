@@ -10,7 +10,6 @@ use crate::recalibrate::trust;
 
 /// Plays at every level, and mixes in the memories and the base. Gives the rows in which a root is not in the cell of its level's last play, so that
 /// [`walk`] must find it.
-#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(in crate::recalibrate) fn announce(
     ledgers: &Ledgers,
     memories: Option<&Memories>,
@@ -25,7 +24,7 @@ pub(in crate::recalibrate) fn announce(
 }
 
 /// The usual ledgers, with memories: nothing is asked at a row, and every slice is as long as the rows are many.
-#[inline(always)]
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(super) fn announce_usual(ledgers: &Ledgers, memories: &Memories, trust: f64, plan: &mut Plan) -> Rows {
     let (rows, inflation, pull) = (&ledgers.rows[..], ledgers.inflation, ledgers.pull());
     let blocks = rows.len();
@@ -55,7 +54,7 @@ pub(super) fn announce_usual(ledgers: &Ledgers, memories: &Memories, trust: f64,
 }
 
 /// Any ledgers, with or without memories.
-#[inline(always)]
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(super) fn announce_any(
     ledgers: &Ledgers,
     memories: Option<&Memories>,

@@ -91,11 +91,17 @@ fn happened(z: f64, row: &Row) -> Quad {
 }
 
 /// Books an outcome at every level, into the accounts and bounds of the ledgers.
-#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(in crate::recalibrate) fn book(entries: Entries<'_>, settlement: &Settlement, plan: &Plan) {
     if entries.usual {
-        return book_usual(entries, settlement, plan);
+        book_usual(entries, settlement, plan);
+    } else {
+        book_any(entries, settlement, plan);
     }
+}
+
+/// Into any ledgers.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
+pub(super) fn book_any(entries: Entries<'_>, settlement: &Settlement, plan: &Plan) {
     let Entries { rows, books, accounts, bounds, ratios, cross_terms, inflation, .. } = entries;
     let blocks = rows.len();
     let (weights, bounds) = (quads(&plan.weights), &mut quads_mut(bounds)[..blocks]);
@@ -118,8 +124,8 @@ pub(in crate::recalibrate) fn book(entries: Entries<'_>, settlement: &Settlement
     }
 }
 
-/// The same for the usual ledgers: nothing is asked at a row.
-#[inline(always)]
+/// Into the usual ledgers: nothing is asked at a row.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(super) fn book_usual(entries: Entries<'_>, settlement: &Settlement, plan: &Plan) {
     let Entries { rows, accounts, bounds, ratios, cross_terms, inflation, .. } = entries;
     let blocks = rows.len();
