@@ -162,7 +162,7 @@ fn larger(a: f64, b: f64) -> f64 {
 }
 
 /// Below this AS 241 takes other polynomials: √(−ln p) is 5 at 1.4e-11.
-const SMALL: f64 = 1.5e-11;
+pub(super) const SMALL: f64 = 1.5e-11;
 
 #[multiversion(targets("x86_64+avx2"))]
 fn central_quantiles(p: &[f64], out: &mut [f64]) {
@@ -232,24 +232,40 @@ fn wide_tails(z: &[f64], density: &[f64], out: &mut [f64]) {
 /// Φ(−|z|) and φ(z).
 #[inline(always)]
 fn tail_and_density(z: f64) -> (f64, f64) {
+    let density = density(z);
+    (density * mills(within_end(z)), density)
+}
+
+/// φ(z).
+#[inline(always)]
+pub(super) fn density(z: f64) -> f64 {
+    let density = DENSITY_AT_ZERO * exp_of_half_square(within_end(z));
+    if z.abs() < END { density } else { 0.0 }
+}
+
+/// |z|, but no more than [`END`].
+#[inline(always)]
+pub(super) fn within_end(z: f64) -> f64 {
     let size = z.abs();
-    let x = if size < END { size } else { END };
-    let density = DENSITY_AT_ZERO * exp_of_half_square(x);
-    let density = if size < END { density } else { 0.0 };
-    (density * mills(x), density)
+    if size < END { size } else { END }
 }
 
 /// Φ(−√2 |z|), given φ(z).
 #[inline(always)]
 fn wide_tail(z: f64, density: f64) -> f64 {
-    let size = z.abs();
-    let x = if size < END { size } else { END };
-    SQRT_TAU * (density * density) * mills(std::f64::consts::SQRT_2 * x)
+    SQRT_TAU * (density * density) * mills(std::f64::consts::SQRT_2 * within_end(z))
 }
 
 /// Φ(−x)/φ(x) for x ≥ 0.
 #[inline(always)]
 fn mills(x: f64) -> f64 {
+    let (above, below) = mills_parts(x);
+    above / below
+}
+
+/// Numerator and denominator of [`mills`].
+#[inline(always)]
+pub(super) fn mills_parts(x: f64) -> (f64, f64) {
     const NUMERATOR: [f64; 11] = [
         1_572_322.365_808_130_7,
         2_692_471.229_026_223_5,
@@ -282,7 +298,7 @@ fn mills(x: f64) -> f64 {
         above = above * x + NUMERATOR[k];
         below = below * x + DENOMINATOR[k];
     }
-    above / below
+    (above, below)
 }
 
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
@@ -338,7 +354,7 @@ fn exp_of_half_square(x: f64) -> f64 {
 
 /// ln x of a normal number: the operations of `libm::log`.
 #[inline(always)]
-fn ln(x: f64) -> f64 {
+pub(super) fn ln(x: f64) -> f64 {
     const L: [f64; 7] = [
         6.666_666_666_666_735e-1,
         3.999_999_999_940_942e-1,
