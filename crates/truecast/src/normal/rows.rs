@@ -3,8 +3,11 @@
 //! A rational function is a chain of operations that wait for each other, and a processor looks ahead over little more than one of them. So all numbers take
 //! one step, such as a logarithm or a numerator, before any takes the next. What they give is what [`lanes`](super::lanes) give, bit for bit.
 
-use super::lanes::{SMALL, density, ln, mills_parts, within_end};
-use super::{CENTRE, MIDDLE, horner, quantile, ratio};
+use super::lanes::{
+    END, SMALL, exp_of_difference, exp_split, ln_join, ln_split, mills_denominator, mills_numerator,
+    within_end,
+};
+use super::{CENTRE, DENSITY_AT_ZERO, MIDDLE, horner, quantile, ratio};
 
 /// How many probabilities [`quantiles`] takes.
 pub(crate) const ROW: usize = 28;
@@ -16,9 +19,9 @@ pub(crate) const ROW: usize = 28;
 #[inline(always)]
 pub(crate) fn quantiles(p: &[f64; ROW], out: &mut [f64; ROW]) {
     let [mut central, mut tails] = [[0.0; ROW]; 2];
-    for i in 4..24 {
-        central[i] = central_quantile(p[i]);
-    }
+    let mut inner = [0.0; 20];
+    inner.copy_from_slice(&p[4..24]);
+    central[4..24].copy_from_slice(&central_quantiles(&inner));
     // Central ones end at 0.075 and 0.925, but for rounding.
     if p[3] > 0.07 || p[24] < 0.93 {
         for i in (0..4).chain(24..ROW) {
@@ -52,16 +55,39 @@ fn central_quantile(p: f64) -> f64 {
     q * ratio(&CENTRE, 0.180625 - q * q)
 }
 
+#[inline(always)]
+fn central_quantiles<const COUNT: usize>(p: &[f64; COUNT]) -> [f64; COUNT] {
+    let [mut out, mut above, mut below] = [[0.0; COUNT]; 3];
+    for i in 0..COUNT {
+        let q = p[i] - 0.5;
+        above[i] = horner(&CENTRE.numerator, 0.180625 - q * q);
+    }
+    for i in 0..COUNT {
+        let q = p[i] - 0.5;
+        below[i] = horner(&CENTRE.denominator, 0.180625 - q * q);
+    }
+    for i in 0..COUNT {
+        out[i] = (p[i] - 0.5) * (above[i] / below[i]);
+    }
+    out
+}
+
 /// Φ⁻¹ of probabilities that are neither central nor [`SMALL`].
 #[inline(always)]
 fn tail_quantiles<const COUNT: usize>(p: &[f64; COUNT]) -> [f64; COUNT] {
-    let [mut x, mut above, mut below] = [[0.0; COUNT]; 3];
+    let [mut x, mut k, mut f, mut s, mut above, mut below] = [[0.0; COUNT]; 6];
     for i in 0..COUNT {
         let tail = if p[i] < 0.5 { p[i] } else { 1.0 - p[i] };
-        x[i] = (-ln(tail)).sqrt() - 1.6;
+        (k[i], f[i]) = ln_split(tail);
+        s[i] = f[i] / (2.0 + f[i]);
+    }
+    for i in 0..COUNT {
+        x[i] = (-ln_join(k[i], f[i], s[i])).sqrt() - 1.6;
     }
     for i in 0..COUNT {
         above[i] = horner(&MIDDLE.numerator, x[i]);
+    }
+    for i in 0..COUNT {
         below[i] = horner(&MIDDLE.denominator, x[i]);
     }
     for i in 0..COUNT {
@@ -78,12 +104,19 @@ pub(crate) fn tails_and_densities<const COUNT: usize>(
     tails: &mut [f64; COUNT],
     densities: &mut [f64; COUNT],
 ) {
-    let [mut above, mut below] = [[0.0; COUNT]; 2];
+    let [mut above, mut below, mut scale, mut high, mut low] = [[0.0; COUNT]; 5];
     for i in 0..COUNT {
-        densities[i] = density(z[i]);
+        (scale[i], high[i], low[i]) = exp_split(within_end(z[i]));
     }
     for i in 0..COUNT {
-        (above[i], below[i]) = mills_parts(within_end(z[i]));
+        above[i] = mills_numerator(within_end(z[i]));
+    }
+    for i in 0..COUNT {
+        below[i] = mills_denominator(within_end(z[i]));
+    }
+    for i in 0..COUNT {
+        let density = DENSITY_AT_ZERO * (scale[i] * exp_of_difference(high[i], low[i]));
+        densities[i] = if z[i].abs() < END { density } else { 0.0 };
     }
     for i in 0..COUNT {
         tails[i] = densities[i] * (above[i] / below[i]);
