@@ -196,6 +196,11 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
 
     /// Over a normal base they are those of the map, on the base's scale.
     fn moments(&self) -> Moments {
+        if let Some(base) = self.base.as_gaussian()
+            && let Some(moments) = moments::bends::evaluate(self.map())
+        {
+            return moments.rescaled(base.mean(), base.std());
+        }
         let Some(walk) = Walk::new(self.map()) else {
             let median = self.at_probit(0.0);
             let mut pieces = Pieces::new(Accumulator::new(median, 0.0));

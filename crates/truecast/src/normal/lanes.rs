@@ -23,7 +23,7 @@ pub(crate) const LANES: usize = 8;
 pub(crate) const ROOM: usize = 64;
 
 /// Beyond this Φ(−x) counts as 0; it is 5e-308 here.
-const END: f64 = 37.5;
+pub(super) const END: f64 = 37.5;
 
 const SQRT_TAU: f64 = 2.506_628_274_631_000_7;
 const FRAC_1_SQRT_PI: f64 = 0.564_189_583_547_756_3;
@@ -162,7 +162,7 @@ fn larger(a: f64, b: f64) -> f64 {
 }
 
 /// Below this AS 241 takes other polynomials: √(−ln p) is 5 at 1.4e-11.
-const SMALL: f64 = 1.5e-11;
+pub(super) const SMALL: f64 = 1.5e-11;
 
 #[multiversion(targets("x86_64+avx2"))]
 fn central_quantiles(p: &[f64], out: &mut [f64]) {
@@ -232,24 +232,38 @@ fn wide_tails(z: &[f64], density: &[f64], out: &mut [f64]) {
 /// Φ(−|z|) and φ(z).
 #[inline(always)]
 fn tail_and_density(z: f64) -> (f64, f64) {
+    let density = density(z);
+    (density * mills(within_end(z)), density)
+}
+
+/// φ(z).
+#[inline(always)]
+fn density(z: f64) -> f64 {
+    let density = DENSITY_AT_ZERO * exp_of_half_square(within_end(z));
+    if z.abs() < END { density } else { 0.0 }
+}
+
+/// |z|, but no more than [`END`].
+#[inline(always)]
+pub(super) fn within_end(z: f64) -> f64 {
     let size = z.abs();
-    let x = if size < END { size } else { END };
-    let density = DENSITY_AT_ZERO * exp_of_half_square(x);
-    let density = if size < END { density } else { 0.0 };
-    (density * mills(x), density)
+    if size < END { size } else { END }
 }
 
 /// Φ(−√2 |z|), given φ(z).
 #[inline(always)]
 fn wide_tail(z: f64, density: f64) -> f64 {
-    let size = z.abs();
-    let x = if size < END { size } else { END };
-    SQRT_TAU * (density * density) * mills(std::f64::consts::SQRT_2 * x)
+    SQRT_TAU * (density * density) * mills(std::f64::consts::SQRT_2 * within_end(z))
 }
 
 /// Φ(−x)/φ(x) for x ≥ 0.
 #[inline(always)]
 fn mills(x: f64) -> f64 {
+    mills_numerator(x) / mills_denominator(x)
+}
+
+#[inline(always)]
+pub(super) fn mills_numerator(x: f64) -> f64 {
     const NUMERATOR: [f64; 11] = [
         1_572_322.365_808_130_7,
         2_692_471.229_026_223_5,
@@ -263,6 +277,15 @@ fn mills(x: f64) -> f64 {
         29.635_356_725_047_146,
         1.0,
     ];
+    let mut above = NUMERATOR[10];
+    for k in (0..10).rev() {
+        above = above * x + NUMERATOR[k];
+    }
+    above
+}
+
+#[inline(always)]
+pub(super) fn mills_denominator(x: f64) -> f64 {
     const DENOMINATOR: [f64; 12] = [
         1_254_531.740_283_342_5,
         3_149_252.730_655_169,
@@ -277,12 +300,11 @@ fn mills(x: f64) -> f64 {
         29.635_356_725_047_15,
         1.0,
     ];
-    let (mut above, mut below) = (NUMERATOR[10], x + DENOMINATOR[10]);
+    let mut below = x + DENOMINATOR[10];
     for k in (0..10).rev() {
-        above = above * x + NUMERATOR[k];
         below = below * x + DENOMINATOR[k];
     }
-    above / below
+    below
 }
 
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
@@ -310,7 +332,7 @@ fn exp(x: f64) -> f64 {
 
 /// exp(high − low) for a difference within ±0.35, in the rational form of fdlibm and with its constants.
 #[inline(always)]
-fn exp_of_difference(high: f64, low: f64) -> f64 {
+pub(super) fn exp_of_difference(high: f64, low: f64) -> f64 {
     const P: [f64; 5] = [
         1.666_666_666_666_660_2e-1,
         -2.777_777_777_701_559_3e-3,
@@ -327,18 +349,46 @@ fn exp_of_difference(high: f64, low: f64) -> f64 {
 /// exp(−x²/2) for 0 ≤ x ≤ [`END`].
 #[inline(always)]
 fn exp_of_half_square(x: f64) -> f64 {
+    let (scale, high, low) = exp_split(x);
+    scale * exp_of_difference(high, low)
+}
+
+/// exp(−x²/2) as a power of two times exp(high − low).
+#[inline(always)]
+pub(super) fn exp_split(x: f64) -> (f64, f64, f64) {
     // 26 bits of x, whose square is exact.
     let high = f64::from_bits(x.to_bits() & !0x07ff_ffff);
     let (square, rest) = (-0.5 * high * high, -0.5 * (x - high) * (x + high));
     let shifted = square * std::f64::consts::LOG2_E + WHOLE;
     let k = shifted - WHOLE;
     let scale = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
-    scale * exp_of_difference(square - k * LN_2_HIGH, k * LN_2_LOW - rest)
+    (scale, square - k * LN_2_HIGH, k * LN_2_LOW - rest)
 }
 
 /// ln x of a normal number: the operations of `libm::log`.
 #[inline(always)]
 fn ln(x: f64) -> f64 {
+    let (k, f) = ln_split(x);
+    ln_join(k, f, f / (2.0 + f))
+}
+
+/// The power of two k and the rest f of [`ln`], x = 2ᵏ (1 + f).
+#[inline(always)]
+pub(super) fn ln_split(x: f64) -> (f64, f64) {
+    /// The upper half of √½.
+    const ROOT: u64 = 0x3fe6_a09e << 32;
+    const ONE: u64 = 0x3ff0_0000 << 32;
+    /// 2⁵²: a whole number below it stands in its last bits.
+    const NATURAL: f64 = 4_503_599_627_370_496.0;
+    let bits = x.to_bits().wrapping_add(ONE - ROOT);
+    let k = f64::from_bits((bits >> 52) | NATURAL.to_bits()) - NATURAL - 1023.0;
+    let f = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(ROOT)) - 1.0;
+    (k, f)
+}
+
+/// [`ln`] from its parts, with s = f / (2 + f).
+#[inline(always)]
+pub(super) fn ln_join(k: f64, f: f64, s: f64) -> f64 {
     const L: [f64; 7] = [
         6.666_666_666_666_735e-1,
         3.999_999_999_940_942e-1,
@@ -348,16 +398,7 @@ fn ln(x: f64) -> f64 {
         1.531_383_769_920_937_3e-1,
         1.479_819_860_511_658_6e-1,
     ];
-    /// The upper half of √½.
-    const ROOT: u64 = 0x3fe6_a09e << 32;
-    const ONE: u64 = 0x3ff0_0000 << 32;
-    /// 2⁵²: a whole number below it stands in its last bits.
-    const NATURAL: f64 = 4_503_599_627_370_496.0;
-    let bits = x.to_bits().wrapping_add(ONE - ROOT);
-    let k = f64::from_bits((bits >> 52) | NATURAL.to_bits()) - NATURAL - 1023.0;
-    let f = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(ROOT)) - 1.0;
     let half_square = 0.5 * f * f;
-    let s = f / (2.0 + f);
     let z = s * s;
     let w = z * z;
     let even = w * (L[1] + w * (L[3] + w * L[5]));

@@ -37,7 +37,7 @@ use crate::error::SnapshotError;
 use crate::lanes::{LANES, count_at_most};
 use crate::normal;
 
-const COUNT: usize = 27;
+pub(super) const COUNT: usize = 27;
 /// Room for a multiple of four quantiles. The one beyond the last has an infinite probit and probability 1, so that it never crosses
 /// the others and its balance stays 0.
 const ROOM: usize = COUNT.next_multiple_of(LANES);
@@ -54,13 +54,22 @@ const FARTHER: f64 = 2.0;
 
 /// The quantiles that are guarded; the same for every guard.
 #[derive(Debug, PartialEq)]
-struct Grid {
+pub(super) struct Grid {
     probits: [f64; ROOM],
     probabilities: [f64; ROOM],
     /// 2 √(q (1 − q)), so that the budget is this times √(n + 25), plus 1.
     budgets: [f64; ROOM],
     /// How many probits surely lie below a score, for each tenth of a unit from −[`SEARCHED`] on.
     surely_below: [u8; TENTHS],
+    /// The probits, with the first of them once more before it.
+    pub(super) anchors: [f64; ROOM + LANES],
+    /// How far each probit lies above the one before it; 1 where there is none.
+    pub(super) runs: [f64; ROOM],
+    /// 1 / `runs`.
+    pub(super) per_run: [f64; ROOM],
+    /// ∫ of the tail probability beyond each probit, away from 0, and ∫ of it times the distance, with the probit's sign.
+    pub(super) areas: [f64; ROOM],
+    pub(super) moments: [f64; ROOM],
 }
 
 /// Beyond the outer quantiles.
@@ -89,7 +98,22 @@ static GRID: LazyLock<Arc<Grid>> = LazyLock::new(|| {
     }
     // A tenth less, whatever the rounding.
     let sure = |tenth: usize| (tenth as f64 - 1.0) / 10.0 - SEARCHED;
+    let finite = |k: usize| probits[k.min(COUNT - 1)];
+    let sizes: [f64; ROOM] = std::array::from_fn(|k| finite(k).abs());
+    let runs: [f64; ROOM] = std::array::from_fn(|k| match k {
+        0 | COUNT.. => 1.0,
+        _ => probits[k] - probits[k - 1],
+    });
     Arc::new(Grid {
+        anchors: std::array::from_fn(|k| finite(k.saturating_sub(1))),
+        per_run: runs.map(f64::recip),
+        runs,
+        areas: sizes.map(|x| normal::density(x) - x * normal::sf(x)),
+        moments: std::array::from_fn(|k| {
+            let (t, x) = (finite(k), sizes[k]);
+            let moment = 0.5 * ((1.0 + x * x) * normal::sf(x) - x * normal::density(x));
+            if t == 0.0 { 0.0 } else { t.signum() * moment }
+        }),
         surely_below: std::array::from_fn(|tenth| probits.partition_point(|&t| t < sure(tenth)) as u8),
         probits,
         probabilities: probits.map(normal::cdf),
@@ -297,7 +321,23 @@ impl Default for Knots {
     }
 }
 
+static IDENTITY: LazyLock<Knots> = LazyLock::new(Knots::default);
+
 impl Knots {
+    /// The guard that changes nothing.
+    pub(super) fn identity() -> &'static Knots {
+        &IDENTITY
+    }
+
+    pub(super) fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// With room for a multiple of four of them.
+    pub(super) fn padded_scores(&self) -> &[f64; ROOM] {
+        &self.knots
+    }
+
     /// Ledger probit scores of the guarded quantiles.
     pub fn scores(&self) -> &[f64] {
         &self.knots[..COUNT]

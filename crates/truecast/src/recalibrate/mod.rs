@@ -17,9 +17,11 @@
 //! | `comparator/` | conformal methods for one quantile, at all guarded quantiles at once |
 //! | `parameters.rs`, `plan.rs` | what goes in, and what is announced at one step |
 //! | `walk.rs` | the map's knots in order, for whoever adds up over them |
+//! | `bends.rs` | where the map's inverse bends, in any order: faster, for few levels over a normal base |
 //! | `passes/` | the passes over the levels, four at a time |
 
 mod any_recalibrator;
+pub(crate) mod bends;
 pub mod comparator;
 mod guard;
 mod isotonic;
