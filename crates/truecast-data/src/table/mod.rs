@@ -10,6 +10,7 @@ mod csv_writer;
 mod decimal;
 mod grid;
 mod ndjson;
+mod nearest;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod plain_rows;
