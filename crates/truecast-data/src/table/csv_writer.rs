@@ -153,6 +153,8 @@ fn lines(parts: &[Part<'_>], rows: &[u32], mut line: Line) -> Vec<u8> {
 struct Line {
     bytes: Vec<u8>,
     separator: u8,
+    /// Numbers may hold the separator: digits, signs and letters do only if someone chose it so.
+    numbers_are_cells: bool,
     /// Where the present line begins.
     start: usize,
 }
@@ -161,12 +163,14 @@ impl Line {
     /// Begins where there were other lines before.
     fn new(separator: u8, mut bytes: Vec<u8>) -> Self {
         bytes.clear();
-        Line { bytes, separator, start: 0 }
+        let numbers_are_cells = separator.is_ascii_alphanumeric() || matches!(separator, b'.' | b'-' | b'+');
+        Line { bytes, separator, numbers_are_cells, start: 0 }
     }
 
     /// Adds text that needs no quotes.
+    #[inline]
     fn plain(&mut self, text: &[u8]) {
-        self.bytes.extend_from_slice(text);
+        append(&mut self.bytes, text);
         self.bytes.push(self.separator);
     }
 
@@ -196,9 +200,10 @@ impl Line {
         self.bytes.push(self.separator);
     }
 
-    /// Adds a number: digits, signs and letters, one of which might be the separator only if someone chose it so.
+    /// Adds a number.
+    #[inline]
     fn number(&mut self, number: &str) {
-        if self.separator.is_ascii_alphanumeric() || matches!(self.separator, b'.' | b'-' | b'+') {
+        if self.numbers_are_cells {
             return self.cell(number.as_bytes());
         }
         self.plain(number.as_bytes());
@@ -217,7 +222,30 @@ impl Line {
     }
 }
 
+/// Adds a short text: as its first and its last bytes, which overlap, because a copy of a known length is no call.
+#[inline]
+fn append(bytes: &mut Vec<u8>, text: &[u8]) {
+    match text.len() {
+        8..=16 => append_ends::<8>(bytes, text),
+        17..=32 => append_ends::<16>(bytes, text),
+        33..=64 => append_ends::<32>(bytes, text),
+        _ => bytes.extend_from_slice(text),
+    }
+}
+
+/// The same for `N` bytes at least, and twice as many at most.
+#[inline]
+fn append_ends<const N: usize>(bytes: &mut Vec<u8>, text: &[u8]) {
+    if let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) {
+        let end = bytes.len() + text.len();
+        bytes.extend_from_slice(first);
+        bytes.truncate(end - N);
+        bytes.extend_from_slice(last);
+    }
+}
+
 /// A computed number as text: empty for a missing one, and without a `.0` that says nothing.
+#[inline]
 pub(super) fn number(buffer: &mut zmij::Buffer, value: f64) -> &str {
     if value.is_nan() {
         return "";
@@ -308,6 +336,17 @@ mod tests {
             Box::new(writer).finish().unwrap();
             prop_assert_eq!(String::from_utf8(ours).unwrap(), String::from_utf8(theirs.into_inner().unwrap()).unwrap());
         }
+    }
+
+    #[test]
+    fn texts_of_any_length_are_appended() {
+        let all: Vec<u8> = (0..100).collect();
+        let (mut bytes, mut expected) = (Vec::new(), Vec::new());
+        for length in 0..=all.len() {
+            append(&mut bytes, &all[..length]);
+            expected.extend_from_slice(&all[..length]);
+        }
+        assert_eq!(bytes, expected);
     }
 
     /// Pieces are in order, and rows that are left out stay out.
