@@ -5,6 +5,7 @@
 
 pub mod calendar;
 mod column;
+mod csv_line;
 mod csv_reader;
 mod csv_writer;
 mod decimal;
