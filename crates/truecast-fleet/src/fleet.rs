@@ -23,6 +23,9 @@ use crate::turns::Turns;
 /// several at once in the time of one.
 const TOGETHER: usize = 16;
 
+/// Pieces that the parts of a batch are run in: so many that no core has to wait long for another's last one.
+const PIECES: usize = 64;
+
 /// Rows whose answers one core puts in order in one piece.
 const PIECE: usize = 1 << 12;
 
@@ -169,7 +172,9 @@ impl Fleet {
         let (settings, prepared, width) = (&self.settings, &Prepared::new(&ask.answer), ask.answer.width());
         let mut values = vec![f64::NAN; sorted.rows.len() * width];
         let mut parts = sorted.parts(away, &mut values, width);
-        parts.par_iter_mut().for_each(|part| part.run(rows, Question { settings, ask, prepared }, width));
+        let piece = (parts.len() / PIECES).max(1);
+        let pieces = parts.par_iter_mut().with_max_len(piece);
+        pieces.for_each(|part| part.run(rows, Question { settings, ask, prepared }, width));
         let mut answers = Answers { values: Vec::new(), scores: Vec::new(), refused };
         for part in parts {
             answers.scores.extend(part.scores);
