@@ -90,7 +90,10 @@ fn read(mut reader: Box<dyn TableReader>, numbers: &[usize], chunks: &SyncSender
 /// Rows that are yet to be made.
 type Making = Box<dyn FnOnce() -> Sheet + Send>;
 
-/// A writer on a thread of its own.
+/// One thread of so many that compute makes lines: that takes less than a sixth of the time.
+const COMPUTING_PER_WRITING: usize = 4;
+
+/// A writer on threads of its own: behind a batch that is computed on all of the others, its lines would wait, and then the next batch for them.
 #[derive(Debug)]
 pub(crate) struct Sheets {
     sheets: SyncSender<Making>,
@@ -101,8 +104,14 @@ impl Sheets {
     pub(crate) fn new(mut writer: Box<dyn TableWriter>) -> Self {
         let (sheets, receiver) = sync_channel::<Making>(AHEAD);
         let thread = thread::spawn(move || {
+            let threads = rayon::current_num_threads().div_ceil(COMPUTING_PER_WRITING);
+            // Where no more threads can be had, lines wait for those that compute.
+            let own = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok();
             for make in receiver {
-                writer.write(&make())?;
+                match &own {
+                    Some(own) => own.install(|| writer.write(&make()))?,
+                    None => writer.write(&make())?,
+                }
             }
             writer.finish()
         });

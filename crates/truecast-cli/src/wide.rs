@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use truecast::{Gaussian, Quantiles};
 use truecast_data::recognise::{Form, Layout};
-use truecast_data::table::Batch;
+use truecast_data::table::{Batch, Column};
 use truecast_data::{Error as DataError, RowError};
 use truecast_fleet::{Error, Given, Rows, Task};
 
@@ -144,7 +144,10 @@ impl Rows for WideRows<'_> {
     fn key(&self, row: usize) -> Cow<'_, [u8]> {
         match self.layout.keys[..] {
             [] => Cow::Borrowed(b""),
-            [column] => self.batch.columns[column].text(row),
+            [column] => match &self.batch.columns[column] {
+                Column::Text(cells) => Cow::Borrowed(cells.get(row)),
+                cells => cells.text(row),
+            },
             ref columns => {
                 let cells: Vec<_> =
                     columns.iter().map(|&column| self.batch.columns[column].text(row)).collect();

@@ -94,45 +94,37 @@ impl Prepared {
         Prepared { answer: answer.clone(), probits }
     }
 
-    /// Adds the numbers of one calibrated forecast. `members` are the ensemble as it was given.
-    pub(crate) fn push(&self, calibrated: &dyn Forecast, members: &[f64], out: &mut Vec<f64>) {
+    /// The numbers of one calibrated forecast, as many as the answer is wide. `members` are the ensemble as it was given.
+    pub(crate) fn fill(&self, calibrated: &dyn Forecast, members: &[f64], out: &mut [f64]) {
         match &self.answer {
             Answer::Nothing => {}
             Answer::MeanStd => {
                 let moments = calibrated.moments();
-                out.extend([moments.mean, moments.std()]);
+                out.copy_from_slice(&[moments.mean, moments.std()]);
             }
             Answer::MeanVariance => {
                 let moments = calibrated.moments();
-                out.extend([moments.mean, moments.variance]);
+                out.copy_from_slice(&[moments.mean, moments.variance]);
             }
             Answer::MeanQuantiles(_) => {
-                out.push(calibrated.mean());
-                self.push_quantiles(calibrated, out);
+                out[0] = calibrated.mean();
+                calibrated.at_probits(&self.probits, &mut out[1..]);
             }
             Answer::MomentsProbits(_) => {
                 let moments = calibrated.moments();
-                out.extend([moments.mean, moments.std()]);
-                self.push_quantiles(calibrated, out);
+                (out[0], out[1]) = (moments.mean, moments.std());
+                calibrated.at_probits(&self.probits, &mut out[2..]);
             }
-            Answer::Quantiles(_) | Answer::Probits(_) => self.push_quantiles(calibrated, out),
+            Answer::Quantiles(_) | Answer::Probits(_) => calibrated.at_probits(&self.probits, out),
             Answer::Members(count) => {
                 let mut order: Vec<usize> = (0..*count).collect();
                 // Stable: members that tie keep their order.
                 order.sort_by(|&a, &b| members[a].total_cmp(&members[b]));
-                let start = out.len();
-                out.resize(start + count, f64::NAN);
                 for (rank, &member) in order.iter().enumerate() {
-                    out[start + member] = calibrated.at_probit(self.probits[rank]);
+                    out[member] = calibrated.at_probit(self.probits[rank]);
                 }
             }
         }
-    }
-
-    fn push_quantiles(&self, calibrated: &dyn Forecast, out: &mut Vec<f64>) {
-        let start = out.len();
-        out.resize(start + self.probits.len(), f64::NAN);
-        calibrated.at_probits(&self.probits, &mut out[start..]);
     }
 }
 
@@ -170,7 +162,8 @@ impl Question<'_> {
 #[derive(Debug)]
 pub(crate) struct Answered<'a> {
     pub(crate) row: usize,
-    pub(crate) values: &'a mut Vec<f64>,
+    /// As wide as the answer.
+    pub(crate) values: &'a mut [f64],
     pub(crate) scores: &'a mut Vec<RowScores>,
 }
 

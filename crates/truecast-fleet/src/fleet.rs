@@ -17,10 +17,14 @@ use crate::error::{Error, Result};
 use crate::record::Tally;
 use crate::series::Series;
 use crate::settings::Settings;
+use crate::turns::Turns;
 
 /// Rows that are read together before the first of them is taken. Those of one series lie far apart where series take turns, and memory brings
 /// several at once in the time of one.
 const TOGETHER: usize = 16;
+
+/// Pieces that the parts of a batch are run in: so many that no core has to wait long for another's last one.
+const PIECES: usize = 64;
 
 /// Rows whose answers one core puts in order in one piece.
 const PIECE: usize = 1 << 12;
@@ -123,13 +127,12 @@ enum Slot {
 }
 
 /// The rows of one series in a batch, and what comes of them.
-struct Part<E> {
+struct Part<'a, E> {
     at: usize,
-    /// The part whose row came after this one's last row.
-    next: usize,
     series: Box<Series>,
-    rows: Vec<usize>,
-    values: Vec<f64>,
+    rows: &'a [u32],
+    /// The answers, row by row; NaN at first.
+    values: &'a mut [f64],
     scores: Vec<RowScores>,
     refused: Vec<(usize, E)>,
 }
@@ -163,60 +166,52 @@ impl Fleet {
 
     /// Takes a batch of rows.
     pub fn run<R: Rows>(&mut self, rows: &R, ask: &Ask) -> Answers<R::Error> {
-        let (mut refused, mut places) = (Vec::new(), Vec::new());
-        let mut parts = self.split(rows, &mut places, &mut refused);
+        let mut refused = Vec::new();
+        let (away, part_of_row) = self.split(rows, &mut refused);
+        let sorted = Sorted::new(part_of_row, away.len());
         let (settings, prepared, width) = (&self.settings, &Prepared::new(&ask.answer), ask.answer.width());
-        parts.par_iter_mut().for_each(|part| part.run(rows, Question { settings, ask, prepared }, width));
-        let mut answers = Answers { values: in_order(&parts, &places, width), scores: Vec::new(), refused };
+        let mut values = vec![f64::NAN; sorted.rows.len() * width];
+        let mut parts = sorted.parts(away, &mut values, width);
+        let piece = (parts.len() / PIECES).max(1);
+        let pieces = parts.par_iter_mut().with_max_len(piece);
+        pieces.for_each(|part| part.run(rows, Question { settings, ask, prepared }, width));
+        let mut answers = Answers { values: Vec::new(), scores: Vec::new(), refused };
         for part in parts {
             answers.scores.extend(part.scores);
             answers.refused.extend(part.refused);
             self.series[part.at] = Slot::Home(part.series);
         }
+        answers.values = sorted.unsorted(&values, width);
         answers.scores.sort_by_key(|scores| scores.row);
         answers.refused.sort_by_key(|(row, _)| *row);
         answers
     }
 
-    /// Takes the series that have rows out of the fleet, each with its rows, and says for each row where it is.
-    fn split<R: Rows>(
-        &mut self,
-        rows: &R,
-        places: &mut Vec<Place>,
-        refused: &mut Vec<(usize, R::Error)>,
-    ) -> Vec<Part<R::Error>> {
-        places.reserve(rows.len());
-        let mut parts: Vec<Part<R::Error>> = Vec::new();
-        let mut last = None;
+    /// Takes the series that have rows out of the fleet, and says for each row which of them it belongs to.
+    fn split<R: Rows>(&mut self, rows: &R, refused: &mut Vec<(usize, R::Error)>) -> (Vec<Away>, Vec<u32>) {
+        let (mut away, mut part_of_row) = (Vec::new(), Vec::with_capacity(rows.len()));
+        let mut turns = Turns::default();
         let mut by_code: Vec<Option<usize>> = Vec::new();
         for row in 0..rows.len() {
             let code = rows.code(row);
             if let Some(part) = code.and_then(|code| by_code.get(code).copied().flatten()) {
-                places.push(parts[part].add(part, row));
+                part_of_row.push(part as u32);
                 continue;
             }
             let key = rows.key(row);
-            // Rows of one series come together, or series take turns: most keys are known before they are looked up.
-            let guess = last.and_then(|last: usize| {
-                let is_it = |&part: &usize| parts[part].series.key() == &*key;
-                Some(parts[last].next).filter(is_it).or_else(|| Some(last).filter(is_it))
-            });
-            let part = match guess {
+            let part = match turns.guess(&key) {
                 Some(part) => part,
                 None => match self.find(&key) {
-                    Ok(at) => self.away(at, &mut parts),
+                    Ok(at) => self.send_away(at, &mut away),
                     Err(error) => {
                         refused.push((row, rows.refuse(row, error)));
-                        places.push(Place::NOWHERE);
+                        part_of_row.push(NOWHERE);
                         continue;
                     }
                 },
             };
-            places.push(parts[part].add(part, row));
-            if let Some(last) = last {
-                parts[last].next = part;
-            }
-            last = Some(part);
+            part_of_row.push(part as u32);
+            turns.take(part, &key);
             if let Some(code) = code {
                 if by_code.len() <= code {
                     by_code.resize(code + 1, None);
@@ -224,16 +219,15 @@ impl Fleet {
                 by_code[code] = Some(part);
             }
         }
-        parts
+        (away, part_of_row)
     }
 
     /// The part that a series is with, which begins if it was at home.
-    fn away<E>(&mut self, at: usize, parts: &mut Vec<Part<E>>) -> usize {
-        match std::mem::replace(&mut self.series[at], Slot::Away(parts.len())) {
+    fn send_away(&mut self, at: usize, away: &mut Vec<Away>) -> usize {
+        match std::mem::replace(&mut self.series[at], Slot::Away(away.len())) {
             Slot::Home(series) => {
-                let (next, rows, values) = (parts.len(), Vec::new(), Vec::new());
-                parts.push(Part { at, next, series, rows, values, scores: Vec::new(), refused: Vec::new() });
-                next
+                away.push(Away { at, series });
+                away.len() - 1
             }
             Slot::Away(part) => {
                 self.series[at] = Slot::Away(part);
@@ -275,57 +269,106 @@ impl Fleet {
     }
 }
 
-/// Where a row is: the how manieth row of which part.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    part: u32,
-    at: u32,
+/// A series that is taken out of the fleet.
+struct Away {
+    at: usize,
+    series: Box<Series>,
 }
 
-impl Place {
-    /// Of a row that came to no series.
-    const NOWHERE: Place = Place { part: u32::MAX, at: 0 };
+/// The part, and the place, of a row that came to no series.
+const NOWHERE: u32 = u32::MAX;
+
+/// The rows of a batch, those of each part together and in their order.
+struct Sorted {
+    rows: Vec<u32>,
+    /// Where each part ends among them.
+    ends: Vec<usize>,
+    /// Where each row of the batch is among them.
+    places: Vec<u32>,
 }
 
-/// The answers of all parts in the order of the rows, on all cores; NaN for rows that came to none.
-fn in_order<E>(parts: &[Part<E>], places: &[Place], width: usize) -> Vec<f64> {
-    let parts: Vec<&[f64]> = parts.iter().map(|part| &part.values[..]).collect();
-    let mut values = vec![f64::NAN; places.len() * width];
-    if width == 0 {
-        return values;
-    }
-    let pieces = values.par_chunks_mut(PIECE * width).zip(places.par_chunks(PIECE));
-    pieces.for_each(|(values, places)| {
-        for (values, place) in values.chunks_exact_mut(width).zip(places) {
-            if let Some(part) = parts.get(place.part as usize) {
-                values.copy_from_slice(&part[place.at as usize * width..][..width]);
+impl Sorted {
+    /// Sorts by counting.
+    fn new(part_of_row: Vec<u32>, parts: usize) -> Self {
+        let mut ends = vec![0; parts];
+        for &part in &part_of_row {
+            if let Some(count) = ends.get_mut(part as usize) {
+                *count += 1;
             }
         }
-    });
-    values
-}
-
-impl<E> Part<E> {
-    /// Adds a row to this part, the how manieth `part` says.
-    fn add(&mut self, part: usize, row: usize) -> Place {
-        self.rows.push(row);
-        Place { part: part as u32, at: self.rows.len() as u32 - 1 }
+        let mut before = 0;
+        for end in &mut ends {
+            before += std::mem::replace(end, before);
+        }
+        let (mut rows, mut places) = (vec![0; before], part_of_row);
+        // What becomes a part's end is where its next row goes.
+        for (row, place) in (0..).zip(&mut places) {
+            if let Some(end) = ends.get_mut(*place as usize) {
+                rows[*end] = row;
+                *place = *end as u32;
+                *end += 1;
+            }
+        }
+        Sorted { rows, ends, places }
     }
 
+    /// Every part with its rows and its share of the values.
+    fn parts<'a, E>(&'a self, away: Vec<Away>, values: &'a mut [f64], width: usize) -> Vec<Part<'a, E>> {
+        let (mut rows, mut values, mut start) = (&self.rows[..], values, 0);
+        let with_rows = away.into_iter().zip(&self.ends).map(|(Away { at, series }, &end)| {
+            let (own_rows, own_values);
+            (own_rows, rows) = rows.split_at(end - start);
+            (own_values, values) = std::mem::take(&mut values).split_at_mut((end - start) * width);
+            start = end;
+            Part { at, series, rows: own_rows, values: own_values, scores: Vec::new(), refused: Vec::new() }
+        });
+        with_rows.collect()
+    }
+
+    /// The values in the order of the batch, on all cores; NaN for rows that came to no part.
+    fn unsorted(&self, values: &[f64], width: usize) -> Vec<f64> {
+        let mut all = vec![f64::NAN; self.places.len() * width];
+        if width == 0 {
+            return all;
+        }
+        let pieces = all.par_chunks_mut(PIECE * width).zip(self.places.par_chunks(PIECE));
+        pieces.for_each(|(all, places)| match width {
+            // By far the most usual: two ends, or mean and standard deviation.
+            2 => {
+                let values = values.as_chunks::<2>().0;
+                for (own, &place) in all.as_chunks_mut::<2>().0.iter_mut().zip(places) {
+                    *own = values.get(place as usize).copied().unwrap_or([f64::NAN; 2]);
+                }
+            }
+            _ => {
+                for (own, &place) in all.chunks_exact_mut(width).zip(places) {
+                    if let Some(values) = values.get(place as usize * width..).filter(|_| place != NOWHERE) {
+                        own.copy_from_slice(&values[..width]);
+                    }
+                }
+            }
+        });
+        all
+    }
+}
+
+impl<E> Part<'_, E> {
     fn run<R: Rows<Error = E>>(&mut self, rows: &R, question: Question<'_>, width: usize) {
-        self.values.reserve(self.rows.len() * width);
         // The picture is of the first series only.
         let fan = if self.at == 0 { question.ask.fan } else { 0 };
         let question = Question { ask: &Ask { fan, ..question.ask.clone() }, ..question };
         let plainly = question.learns_at_once();
         let mut plain = [None; TOGETHER];
+        let mut values = &mut *self.values;
         for together in self.rows.chunks(TOGETHER) {
             for (plain, &row) in plain.iter_mut().zip(together) {
-                *plain = rows.plain(row).filter(|_| plainly);
+                *plain = rows.plain(row as usize).filter(|_| plainly);
             }
             for (&row, plain) in together.iter().zip(&plain) {
-                let before = (self.values.len(), self.scores.len());
-                let answers = &mut Answered { row, values: &mut self.values, scores: &mut self.scores };
+                let (row, scored) = (row as usize, self.scores.len());
+                let own;
+                (own, values) = std::mem::take(&mut values).split_at_mut(width);
+                let answers = &mut Answered { row, values: own, scores: &mut self.scores };
                 let refuse = |error| rows.refuse(row, error);
                 let stepped = match plain {
                     Some((forecast, outcome)) => {
@@ -339,9 +382,8 @@ impl<E> Part<E> {
                     Ok(()) if fan > 0 => self.series.name_last(rows.label(row)),
                     Ok(()) => {}
                     Err(error) => {
-                        self.values.truncate(before.0);
-                        self.values.resize(before.0 + width, f64::NAN);
-                        self.scores.truncate(before.1);
+                        own.fill(f64::NAN);
+                        self.scores.truncate(scored);
                         self.refused.push((row, error));
                     }
                 }

@@ -16,6 +16,7 @@ mod record;
 mod series;
 mod settings;
 mod state;
+mod turns;
 
 pub use ask::{Answer, Ask, FAN, FanPoint, Given, RowScores, Task};
 pub use error::{Error, Result};

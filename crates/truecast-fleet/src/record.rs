@@ -69,7 +69,7 @@ impl Record {
         question: &Question<'_>,
         answers: &mut Answered<'_>,
     ) -> Result<()> {
-        question.prepared.push(calibrated, row.members, answers.values);
+        question.prepared.fill(calibrated, row.members, answers.values);
         let ask = question.ask;
         let scoring = ask.row_scores || ask.scoreboards || ask.raw_only;
         if let Some(outcome) = row.outcome.filter(|_| scoring) {

@@ -97,7 +97,10 @@ impl Column {
     /// Calls `take` with the [`number`](Column::number) of each of these rows, in order.
     pub fn numbers(&self, rows: Range<usize>, mut take: impl FnMut(Result<Option<f64>, NotANumber>)) {
         match self {
-            Column::Text(cells) => cells.for_each(rows, |cell| take(parse(cell))),
+            Column::Text(cells) => match cells.shared() {
+                Some((grid, column)) => grid.column(column, rows).for_each(|cell| take(parse(cell))),
+                None => rows.for_each(|row| take(self.number(row))),
+            },
             Column::Real(cells) => {
                 cells[rows].iter().for_each(|cell| take(Ok(cell.filter(|value| !value.is_nan()))));
             }
@@ -159,7 +162,8 @@ fn is_missing(cell: &[u8]) -> bool {
                 .any(|word| cell.eq_ignore_ascii_case(word)))
 }
 
-#[inline]
+// Part of the loop over a column, whatever the compiler thinks of its length.
+#[inline(always)]
 fn parse(cell: &[u8]) -> Result<Option<f64>, NotANumber> {
     match decimal::read(cell) {
         Some(value) => Ok(Some(value)),

@@ -1,13 +1,13 @@
 //! Writing CSV: the header with the first sheet, numbers in the fewest digits that read back as the same number.
 //!
-//! Lines are made on all cores, some at a time, and written in their order. A cell is quoted where it must be: if it holds the separator, a
-//! quote or a line's end, or is all there is of its line and empty.
+//! Lines are made on all cores, some at a time, and written in their order.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::column::Column;
+use super::csv_line::Lines;
 use super::grid::Grid;
 use super::{Sheet, SheetColumn, TableWriter};
 use crate::error::{Error, Result};
@@ -22,8 +22,8 @@ pub struct CsvWriter<W: Sink> {
     output: W,
     separator: u8,
     header: Option<Vec<String>>,
-    /// Room for lines that are being made, kept from one sheet to the next.
-    pieces: Vec<Vec<u8>>,
+    /// Lines that are being made; their memory is kept from one sheet to the next.
+    pieces: Vec<Lines>,
 }
 
 impl<W: Sink> std::fmt::Debug for CsvWriter<W> {
@@ -45,10 +45,10 @@ impl<W: Sink> CsvWriter<W> {
         let names: Vec<String> = sheet.columns.iter().map(|(name, _)| name.clone()).collect();
         match &self.header {
             None => {
-                let mut line = Line::new(self.separator, Vec::new());
+                let mut line = Lines::new(self.separator);
                 names.iter().for_each(|name| line.cell(name.as_bytes()));
                 line.end();
-                self.output.write_all(&line.bytes).map_err(Error::io(&self.file))?;
+                self.output.write_all(line.text()).map_err(Error::io(&self.file))?;
                 self.header = Some(names);
                 Ok(())
             }
@@ -72,13 +72,14 @@ impl<W: Sink> TableWriter for CsvWriter<W> {
         let (separator, rows) = (self.separator, &sheet.rows);
         let parts = parts(sheet, separator);
         let count = rows.len().div_ceil(PIECE);
-        self.pieces.resize(self.pieces.len().max(count), Vec::new());
+        self.pieces.resize_with(self.pieces.len().max(count), || Lines::new(separator));
         let pieces = &mut self.pieces[..count];
         pieces.par_iter_mut().zip(rows.par_chunks(PIECE)).for_each(|(piece, rows)| {
-            *piece = lines(&parts, rows, Line::new(separator, std::mem::take(piece)));
+            piece.clear();
+            write_lines(piece, &parts, rows);
         });
         for piece in pieces {
-            self.output.write_all(piece).map_err(Error::io(&self.file))?;
+            self.output.write_all(piece.text()).map_err(Error::io(&self.file))?;
         }
         Ok(())
     }
@@ -129,95 +130,34 @@ fn parts(sheet: &Sheet, separator: u8) -> Vec<Part<'_>> {
     parts
 }
 
-fn lines(parts: &[Part<'_>], rows: &[u32], mut line: Line) -> Vec<u8> {
+fn write_lines(lines: &mut Lines, parts: &[Part<'_>], rows: &[u32]) {
     let mut buffer = zmij::Buffer::new();
     for &row in rows {
         let row = row as usize;
         for part in parts {
             match part {
-                Part::Passed(grid, first, last) => line.plain(grid.cells(row, *first, *last)),
-                Part::Numbers(numbers) => line.number(number(&mut buffer, numbers[row])),
-                Part::Cells(cells) => line.cell_of(cells, row),
+                Part::Passed(grid, first, last) => lines.plain(grid.cells(row, *first, *last)),
+                Part::Numbers(numbers) => lines.number(number(&mut buffer, numbers[row])),
+                Part::Cells(cells) => cell_of(lines, cells, row),
                 Part::Mixed(cells, numbers) => match numbers[row] {
-                    Some(value) => line.number(number(&mut buffer, value)),
-                    None => line.cell_of(cells, row),
+                    Some(value) => lines.number(number(&mut buffer, value)),
+                    None => cell_of(lines, cells, row),
                 },
             }
         }
-        line.end();
+        lines.end();
     }
-    line.bytes
 }
 
-/// Lines that are being put together.
-struct Line {
-    bytes: Vec<u8>,
-    separator: u8,
-    /// Where the present line begins.
-    start: usize,
-}
-
-impl Line {
-    /// Begins where there were other lines before.
-    fn new(separator: u8, mut bytes: Vec<u8>) -> Self {
-        bytes.clear();
-        Line { bytes, separator, start: 0 }
-    }
-
-    /// Adds text that needs no quotes.
-    fn plain(&mut self, text: &[u8]) {
-        self.bytes.extend_from_slice(text);
-        self.bytes.push(self.separator);
-    }
-
-    fn cell_of(&mut self, column: &Column, row: usize) {
-        match column {
-            Column::Text(cells) => self.cell(cells.get(row)),
-            cells => self.cell(&cells.text(row)),
-        }
-    }
-
-    /// Adds a cell, in quotes if it needs them.
-    fn cell(&mut self, cell: &[u8]) {
-        let special = |byte: &u8| matches!(byte, b'"' | b'\n' | b'\r') || *byte == self.separator;
-        // Without an early end the scan is a few wide comparisons.
-        if cell.iter().fold(false, |found, byte| found | special(byte)) {
-            self.bytes.push(b'"');
-            for &byte in cell {
-                if byte == b'"' {
-                    self.bytes.push(b'"');
-                }
-                self.bytes.push(byte);
-            }
-            self.bytes.push(b'"');
-        } else {
-            self.bytes.extend_from_slice(cell);
-        }
-        self.bytes.push(self.separator);
-    }
-
-    /// Adds a number: digits, signs and letters, one of which might be the separator only if someone chose it so.
-    fn number(&mut self, number: &str) {
-        if self.separator.is_ascii_alphanumeric() || matches!(self.separator, b'.' | b'-' | b'+') {
-            return self.cell(number.as_bytes());
-        }
-        self.plain(number.as_bytes());
-    }
-
-    fn end(&mut self) {
-        if self.bytes.len() == self.start + 1 {
-            // One empty cell: an empty line would be no line.
-            self.bytes.truncate(self.start);
-            self.bytes.extend_from_slice(b"\"\" ");
-        }
-        if let Some(last) = self.bytes.last_mut() {
-            *last = b'\n';
-        }
-        self.start = self.bytes.len();
+fn cell_of(lines: &mut Lines, column: &Column, row: usize) {
+    match column {
+        Column::Text(cells) => lines.cell(cells.get(row)),
+        cells => lines.cell(&cells.text(row)),
     }
 }
 
 /// A computed number as text: empty for a missing one, and without a `.0` that says nothing.
+#[inline]
 pub(super) fn number(buffer: &mut zmij::Buffer, value: f64) -> &str {
     if value.is_nan() {
         return "";

@@ -1,35 +1,9 @@
-//! Numbers as most files write them: an optional minus, digits, perhaps a point and more digits.
+//! Numbers as most files write them: an optional minus, digits, perhaps a point and more digits, perhaps `e` and a power of ten.
 //!
-//! With m the digits as a whole number and k how many of them are behind the point, the value is m / 10^k. It is rounded once, to the nearest number and to even
-//! between two, by one of two ways:
-//!
-//! - m ≤ 2^53 and k ≤ 22: both m and 10^k are numbers without rounding, so that dividing them rounds once.
-//! - m < 2^64 and k ≤ 27: q = ⌊m 2^s / 5^k⌋ in whole numbers, with s such that 2^61 < q < 2^63. If there is a remainder, the lowest bit of q is set. Turning q
-//!   into a number drops eight bits at least, of which that lowest one says whether anything lies below the others: it is rounded as the exact quotient would be.
-//!   The power of two that is left, 2^−(s + k) ≥ 2^−151, multiplies without rounding.
-//!
-//! Everything else (exponents, more digits, words) is left to another parser.
+//! With m the digits as a whole number and p the power less how many of the digits are behind the point, the value is m · 10^p, which is [`nearest`]'s matter. Digits
+//! behind the point are read eight at a time, and zeros before the first other digit skipped as fast. Everything else (m ≥ 2^64, words) is left to another parser.
 
-/// Digits behind the point: 5^27 < 2^63 is the last power that the division takes.
-const MOST: usize = 27;
-/// The largest whole number such that it and all below it are numbers.
-const WHOLE: u64 = 1 << 53;
-
-const FIVES: [u64; MOST + 1] = {
-    let mut powers = [1; MOST + 1];
-    let mut k = 1;
-    while k <= MOST {
-        powers[k] = 5 * powers[k - 1];
-        k += 1;
-    }
-    powers
-};
-
-/// Powers of ten that are numbers without rounding, since 5^22 < 2^53.
-const TENS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19, 1e20, 1e21, 1e22,
-];
+use super::nearest::nearest;
 
 /// The number that the cell is; `None` says that it may still be one.
 #[inline]
@@ -38,6 +12,47 @@ pub(super) fn read(cell: &[u8]) -> Option<f64> {
         [b'-', text @ ..] => (true, text),
         text => (false, text),
     };
+    let value = match text.last_chunk::<8>() {
+        Some(&last) if has_exponent(u64::from_le_bytes(last)) => with_exponent(text)?,
+        _ => without_exponent(text, 0)?,
+    };
+    Some(if negative { -value } else { value })
+}
+
+/// Whether one of the last bytes but the very last, of these eight, is an `e`: behind it there are four at most, a sign and three digits.
+#[inline]
+fn has_exponent(last: u64) -> bool {
+    // Letters that differ in this bit are the same. A byte is zero if less one borrows from its highest bit, which it did not have.
+    let others = (last | u64::from_le_bytes([b' '; 8])) ^ u64::from_le_bytes([b'e'; 8]);
+    let zeros = others.wrapping_sub(u64::from_le_bytes([1; 8])) & !others;
+    zeros & u64::from_le_bytes([0, 0, 0, 128, 128, 128, 128, 0]) != 0
+}
+
+/// A number with an `e` near its end.
+#[inline(never)]
+fn with_exponent(text: &[u8]) -> Option<f64> {
+    let e = text.iter().rposition(|byte| matches!(byte, b'e' | b'E'))?;
+    let (negative, digits) = match &text[e + 1..] {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || digits.len() > 4 {
+        return None;
+    }
+    let mut power = 0;
+    for digit in digits.iter().map(|byte| byte.wrapping_sub(b'0')) {
+        if digit > 9 {
+            return None;
+        }
+        power = 10 * power + i32::from(digit);
+    }
+    without_exponent(&text[..e], if negative { -power } else { power })
+}
+
+/// Digits and perhaps a point, times 10^`power`.
+#[inline]
+fn without_exponent(text: &[u8], power: i32) -> Option<f64> {
     let mut digits = 0;
     let mut at = 0;
     // Nineteen digits are less than 2^64.
@@ -48,11 +63,19 @@ pub(super) fn read(cell: &[u8]) -> Option<f64> {
         digits = 10 * digits + u64::from(digit);
         at += 1;
     }
-    let behind = match text.get(at..) {
+    let mut behind = match text.get(at..) {
         Some([]) if at > 0 => &[],
-        Some([b'.', behind @ ..]) if at + behind.len() > 0 && behind.len() <= MOST => behind,
+        Some([b'.', behind @ ..]) if at + behind.len() > 0 => behind,
         _ => return None,
     };
+    let power = power.checked_sub(i32::try_from(behind.len()).ok()?)?;
+    if digits == 0 {
+        while let Some((eight, others)) = behind.split_first_chunk::<8>()
+            && u64::from_le_bytes(*eight) == ZEROS
+        {
+            behind = others;
+        }
+    }
     let (eights, rest) = behind.as_chunks::<8>();
     for &eight in eights {
         digits = appended(digits, 8, u64::from_le_bytes(eight))?;
@@ -63,8 +86,7 @@ pub(super) fn read(cell: &[u8]) -> Option<f64> {
         let others = u64::MAX >> (8 * rest.len());
         digits = appended(digits, rest.len(), (last & !others) | (ZEROS & others))?;
     }
-    let value = quotient(digits, behind.len());
-    Some(if negative { -value } else { value })
+    nearest(digits, power)
 }
 
 /// Eight bytes `0`.
@@ -92,25 +114,6 @@ fn appended(digits: u64, count: usize, eight: u64) -> Option<u64> {
 }
 
 const WHOLE_TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-
-/// m / 10^k, rounded once.
-#[inline]
-fn quotient(m: u64, k: usize) -> f64 {
-    if m <= WHOLE && k < TENS.len() {
-        return m as f64 / TENS[k];
-    }
-    if m == 0 {
-        return 0.0;
-    }
-    let five = FIVES[k];
-    // The numerator begins 62 bits before the divisor's last but two: 2^63 ≤ m 2^up < 2^64 and 2^(b−1) ≤ 5^k < 2^b give 2^61 < q < 2^63.
-    let (up, b) = (m.leading_zeros(), u64::BITS - five.leading_zeros());
-    let numerator = u128::from(m << up) << b >> 2;
-    let q = (numerator / u128::from(five)) as u64;
-    let inexact = q.wrapping_mul(five) != numerator as u64;
-    let power = 1023 + 2 - u64::from(up + b) - k as u64;
-    (q | u64::from(inexact)) as i64 as f64 * f64::from_bits(power << 52)
-}
 
 #[cfg(test)]
 mod tests {
@@ -142,6 +145,10 @@ mod tests {
             "0.7655244370996107",
             "123456.789012",
             "0.0009448592117077967",
+            "0.000000000000000000000000000000004070611250050429",
+            "5.984978418656203e-33",
+            "-1.25E+300",
+            "1234567e2",
         ] {
             assert_eq!(
                 read(text.as_bytes()).map(f64::to_bits),
@@ -155,8 +162,15 @@ mod tests {
             ".",
             "-.",
             "+1",
-            "1e5",
             "--1",
+            "1e-",
+            "1234567e",
+            "1234567ee5",
+            "123456e5.",
+            "1234567e--5",
+            "1234.56e78e9",
+            "e1234567",
+            "1.0000000e12345",
             "1.2.3",
             "1,5",
             "inf",
@@ -191,7 +205,7 @@ mod tests {
         /// The same bits as the standard library, whatever it is that is read.
         #[test]
         fn as_another_parser_reads_it(
-            text in "-?[0-9]{0,20}[.]?[0-9]{0,29}|-?0?[.]0{0,10}[0-9]{0,19}|[-+.0-9:/eé]{0,24}",
+            text in "-?[0-9]{0,20}[.]?[0-9]{0,29}|-?0?[.]0{0,60}[0-9]{0,19}|[0-9]{0,9}[.]?[0-9]{0,17}[eE][-+]?[0-9]{0,4}|[-+.0-9:/eEé]{0,24}",
             value in any::<f64>(),
             near in -1e3..1e3_f64,
             halves in (1_u64 << 52..1 << 62, 0..11_usize),
@@ -199,6 +213,8 @@ mod tests {
             check(&text)?;
             check(&value.to_string())?;
             check(&near.to_string())?;
+            check(&format!("{value:e}"))?;
+            check(&format!("{near:E}"))?;
             // A number and its neighbour have their middle at an odd multiple of half a unit: near it, rounding is hardest.
             let (m, k) = halves;
             let number = m as f64 / 10_f64.powi(k as i32);

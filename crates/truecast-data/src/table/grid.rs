@@ -1,5 +1,7 @@
 //! Rows of cells as they stand in one piece of a file: the bytes once, and where each cell begins.
 
+use std::ops::Range;
+
 /// Many rows of the same number of cells, none of which is quoted: nothing is copied out of the text.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Grid {
@@ -28,6 +30,15 @@ impl Grid {
     #[inline]
     pub(crate) fn cell(&self, row: usize, column: usize) -> &[u8] {
         self.cells(row, column, column)
+    }
+
+    /// The cells of a column in these rows.
+    #[inline]
+    pub(crate) fn column(&self, column: usize, rows: Range<usize>) -> impl Iterator<Item = &[u8]> {
+        let rows = &self.starts[rows.start * self.stride..rows.end * self.stride];
+        // Another cell begins behind the last one, too.
+        let cells = rows.chunks_exact(self.stride).map(move |row| (row[column], row[column + 1]));
+        cells.map(|(start, next)| &self.bytes[start as usize..next as usize - 1])
     }
 
     /// The cells from `first` to `last` with the separators between them.

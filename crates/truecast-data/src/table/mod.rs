@@ -5,11 +5,13 @@
 
 pub mod calendar;
 mod column;
+mod csv_line;
 mod csv_reader;
 mod csv_writer;
 mod decimal;
 mod grid;
 mod ndjson;
+mod nearest;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod plain_rows;

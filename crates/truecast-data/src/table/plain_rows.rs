@@ -142,7 +142,7 @@ impl PlainRows {
                 break;
             }
             let Some((block, _)) = self.grid.bytes[seen..].split_first_chunk::<BLOCK>() else { break };
-            let mut found = specials(block, separator);
+            let mut found = candidates(block, separator);
             if self.filled - seen < BLOCK {
                 found &= (1 << (self.filled - seen)) - 1;
             }
@@ -157,6 +157,9 @@ impl PlainRows {
                 if byte == b'"' {
                     stopped = true;
                     break 'text;
+                }
+                if !matches!(byte, b'\n' | b'\r') {
+                    continue;
                 }
                 let newline = u64::from(byte == b'\n');
                 if at == row {
@@ -211,21 +214,41 @@ fn place(at: usize) -> u32 {
     at as u32
 }
 
-/// A bit for each byte that is a separator, a quote or a line's end.
+/// A bit for each byte that is a separator, or one of those up to the quote, which line ends are among: few others are, and one comparison finds them all.
 #[inline]
-fn specials(block: &[u8; BLOCK], separator: u8) -> u64 {
-    let mut found = [0u8; BLOCK];
-    for (found, &byte) in found.iter_mut().zip(block) {
-        *found = u8::from(byte == separator)
-            | u8::from(byte == b'\n')
-            | u8::from(byte == b'\r')
-            | u8::from(byte == b'"');
+fn candidates(block: &[u8; BLOCK], separator: u8) -> u64 {
+    let bit = |byte: u8, bit: u8| if (byte == separator) | (byte <= b'"') { bit } else { 0 };
+    // Sixteen bytes at a time are compared at once; of byte 16 j + b the bit 2 j of byte b is set.
+    let mut found = [0; BLOCK / 4];
+    for (b, found) in found.iter_mut().enumerate() {
+        *found = bit(block[b], 1) | bit(block[b + 16], 4) | bit(block[b + 32], 16) | bit(block[b + 48], 64);
     }
-    let mut bits = 0;
-    for (k, eight) in found.as_chunks::<8>().0.iter().enumerate() {
-        // Each of the eight lowest bits of bytes lands in the top byte, at its own place: bit 8k · 2^(56 − 7k) = 2^(56 + k).
-        let gathered = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        bits |= gathered << (8 * k);
+    // The second eight bytes go to the odd bits: then bit k of byte b says byte 8 k + b, which is bit b of byte k once rows and columns of the 8 × 8 bits have changed
+    // places. First they do so within squares of 2 × 2, then squares of two, then of four (H. S. Warren, Hacker's Delight, section 7-3).
+    let found = u128::from_le_bytes(found);
+    let mut bits = found as u64 | (found >> 64 << 1) as u64;
+    for (distance, upper) in [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0xf0f0_f0f0)] {
+        let differ = (bits ^ (bits >> distance)) & upper;
+        bits ^= differ ^ (differ << distance);
     }
     bits
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn candidates_are_found_where_they_are(
+            block in prop::collection::vec(prop::sample::select(b"a,\n\r\" #!;x\0\x8a\xff\x0b0".to_vec()), BLOCK),
+            separator in prop::sample::select(b",;x\t\xff".to_vec()),
+        ) {
+            let block: &[u8; BLOCK] = block.first_chunk().unwrap();
+            let wanted = (0..BLOCK).filter(|&k| block[k] == separator || block[k] <= b'"');
+            prop_assert_eq!(candidates(block, separator), wanted.fold(0, |bits, k| bits | 1 << k));
+        }
+    }
 }

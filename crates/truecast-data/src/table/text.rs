@@ -1,6 +1,5 @@
 //! A column of cells as they stand in the file: many short strings in one piece of memory, or a view of the piece that was read.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::grid::Grid;
@@ -59,21 +58,16 @@ impl Text {
         self.len() == 0
     }
 
-    /// Calls `take` with each of these cells, in order.
-    #[inline]
-    pub(crate) fn for_each(&self, rows: Range<usize>, mut take: impl FnMut(&[u8])) {
-        match &self.shared {
-            Some((grid, column)) => rows.for_each(|row| take(grid.cell(row, *column))),
-            None => rows.for_each(|row| take(self.get(row))),
-        }
-    }
-
     /// One cell.
     #[inline]
     pub fn get(&self, row: usize) -> &[u8] {
         if let Some((grid, column)) = &self.shared {
             return grid.cell(row, *column);
         }
+        self.own_cell(row)
+    }
+
+    fn own_cell(&self, row: usize) -> &[u8] {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         &self.bytes[start..self.ends[row]]
     }
