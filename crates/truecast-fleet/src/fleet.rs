@@ -10,6 +10,7 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use truecast::Gaussian;
 use truecast::monitor::{Certificate, Scoreboard};
+use truecast::recalibrate::QuantileReader;
 
 use crate::ask::{Answered, Ask, Prepared, Question, RowScores, Task};
 use crate::certificate;
@@ -25,6 +26,9 @@ const TOGETHER: usize = 16;
 
 /// Pieces that the parts of a batch are run in: so many that no core has to wait long for another's last one.
 const PIECES: usize = 64;
+
+/// From so many rows of a series on, several forecasts are read at once.
+const WORTH_READING_TOGETHER: usize = 8;
 
 /// Rows whose answers one core puts in order in one piece.
 const PIECE: usize = 1 << 12;
@@ -358,18 +362,30 @@ impl<E> Part<'_, E> {
         let fan = if self.at == 0 { question.ask.fan } else { 0 };
         let question = Question { ask: &Ask { fan, ..question.ask.clone() }, ..question };
         let plainly = question.learns_at_once();
+        let mut reader = question.reader().filter(|_| self.rows.len() >= WORTH_READING_TOGETHER);
         let mut plain = [None; TOGETHER];
-        let mut values = &mut *self.values;
-        for together in self.rows.chunks(TOGETHER) {
+        let numbers = (0..).step_by(TOGETHER).zip(self.rows.chunks(TOGETHER));
+        for (first, together) in numbers {
             for (plain, &row) in plain.iter_mut().zip(together) {
                 *plain = rows.plain(row as usize).filter(|_| plainly);
             }
-            for (&row, plain) in together.iter().zip(&plain) {
+            for (number, (&row, plain)) in (first..).zip(together.iter().zip(&plain)) {
                 let (row, scored) = (row as usize, self.scores.len());
-                let own;
-                (own, values) = std::mem::take(&mut values).split_at_mut(width);
-                let answers = &mut Answered { row, values: own, scores: &mut self.scores };
                 let refuse = |error| rows.refuse(row, error);
+                if let (Some(reader), Some((forecast, outcome))) = (&mut reader, plain) {
+                    let stepped = self.series.step_unread(forecast, *outcome, reader).map_err(refuse);
+                    let failed = stepped.map_err(|error| self.refused.push((row, error))).is_err();
+                    if failed || reader.is_full() {
+                        let read = if failed { number } else { number + 1 };
+                        answer(reader, &mut self.values[..read * width], width);
+                    }
+                    continue;
+                }
+                if let Some(reader) = &mut reader {
+                    answer(reader, &mut self.values[..number * width], width);
+                }
+                let own = &mut self.values[number * width..][..width];
+                let answers = &mut Answered { row, values: own, scores: &mut self.scores };
                 let stepped = match plain {
                     Some((forecast, outcome)) => {
                         self.series.step_plainly(forecast, *outcome, &question, answers).map_err(refuse)
@@ -389,5 +405,19 @@ impl<E> Part<'_, E> {
                 }
             }
         }
+        if let Some(reader) = &mut reader {
+            answer(reader, self.values, width);
+        }
     }
+}
+
+/// Reads the forecasts that wait: they are those of the last rows whose values are given.
+fn answer(reader: &mut QuantileReader, values: &mut [f64], width: usize) {
+    let first = values.len() - reader.waiting() * width;
+    let mut own = values[first..].chunks_exact_mut(width);
+    reader.read(|quantiles| {
+        if let Some(own) = own.next() {
+            own.copy_from_slice(quantiles);
+        }
+    });
 }

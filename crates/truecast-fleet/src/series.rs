@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use truecast::forecast::AnyForecast;
 use truecast::monitor::Scoreboard;
-use truecast::recalibrate::{AnyRecalibrator, Groups};
+use truecast::recalibrate::{AnyRecalibrator, Groups, QuantileReader};
 use truecast::{Forecast, Gaussian, Recalibrator, Samples, Stream, Ticket, random};
 
 use crate::ask::{Answered, FanPoint, Given, Question, Task};
@@ -176,6 +176,32 @@ impl Series {
         answers: &mut Answered<'_>,
     ) -> Result<()> {
         self.take_at_once(forecast, &[], Groups::NONE, outcome, question, answers)?;
+        self.rows += 1;
+        self.record.tally.rows += 1;
+        Ok(())
+    }
+
+    /// The same with the answer left to `reader`; if the row is refused, nothing of it is.
+    pub(crate) fn step_unread(
+        &mut self,
+        forecast: &Gaussian,
+        outcome: f64,
+        reader: &mut QuantileReader,
+    ) -> Result<()> {
+        let before = reader.waiting();
+        let stepped = self.stream.step(forecast, Groups::NONE, outcome, |calibrated| {
+            reader.push(*forecast, calibrated.map());
+            Ok::<(), Error>(())
+        });
+        match stepped {
+            Ok(((), scores)) => self.record.tally.learn(scores),
+            Err(error) => {
+                if reader.waiting() > before {
+                    reader.forget_last();
+                }
+                return Err(error);
+            }
+        }
         self.rows += 1;
         self.record.tally.rows += 1;
         Ok(())

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyNone};
-use truecast::recalibrate::{AnyRecalibrator, Plan};
+use truecast::recalibrate::{AnyRecalibrator, Plan, QuantileReader};
 use truecast::{Forecast, Groups, Recalibrator, normal};
 
 use crate::distribution::probability;
@@ -60,6 +60,13 @@ impl Wanted {
         })?;
         let quantiles = Probits::new(q, |q| Ok(normal::quantile(probability("q", q)?)))?;
         Ok(Wanted { intervals, quantiles, mean, std, pit, crps })
+    }
+
+    /// Where nothing is read of a forecast but a few intervals, they are read several forecasts at a time.
+    fn reader(&self) -> Option<QuantileReader> {
+        let others = self.mean || self.std || self.crps || !self.quantiles.probits.is_empty();
+        let ends: Vec<f64> = self.intervals.probits.iter().flat_map(|&z| [z, -z]).collect();
+        if others { None } else { QuantileReader::new(&ends) }
     }
 }
 
@@ -132,6 +139,16 @@ impl Columns {
         }
     }
 
+    /// The intervals of the forecasts that wait.
+    fn push_waiting(&mut self, reader: &mut QuantileReader) {
+        reader.read(|ends| {
+            for [lower, upper] in ends.as_chunks::<2>().0 {
+                self.lower.push(*lower);
+                self.upper.push(*upper);
+            }
+        });
+    }
+
     /// Python's dataclass `truecast.Run`.
     pub(crate) fn into_object<'py>(self, py: Python<'py>, wanted: &Wanted) -> Result<Bound<'py, PyAny>> {
         let rows = self.rows;
@@ -178,14 +195,28 @@ pub(crate) fn series(
     }
     let Learner { recalibrator, scale } = learner;
     let mut columns = Columns::with_room(outcomes.len(), wanted);
+    let mut reader = wanted.reader();
     for (row, &outcome) in outcomes.iter().enumerate() {
         let groups = groups.map_or(Groups::NONE, |groups| groups[row]);
         let mut step = || -> Result<()> {
             let base = forecasts.get(row, scale)?;
             recalibrator.plan(base.forecast(), groups, recalibrator.steps(), plan)?;
-            match &*base {
-                Base::Gaussian(gaussian) => columns.push(&plan.calibrated(*gaussian), outcome, wanted),
-                Base::Other(forecast) => columns.push(&plan.calibrated(&**forecast), outcome, wanted),
+            match (&*base, &mut reader) {
+                (Base::Gaussian(gaussian), Some(reader)) => {
+                    reader.push(*gaussian, plan.map());
+                    if reader.is_full() {
+                        columns.push_waiting(reader);
+                    }
+                }
+                (Base::Gaussian(gaussian), None) => {
+                    columns.push(&plan.calibrated(*gaussian), outcome, wanted);
+                }
+                (Base::Other(forecast), reader) => {
+                    if let Some(reader) = reader {
+                        columns.push_waiting(reader);
+                    }
+                    columns.push(&plan.calibrated(&**forecast), outcome, wanted);
+                }
             }
             let mut score = f64::NAN;
             if !outcome.is_nan() {
@@ -198,6 +229,9 @@ pub(crate) fn series(
             Ok(())
         };
         step().map_err(|error| error.at_row(row))?;
+    }
+    if let Some(reader) = &mut reader {
+        columns.push_waiting(reader);
     }
     Ok(columns)
 }

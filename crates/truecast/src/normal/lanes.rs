@@ -181,14 +181,26 @@ fn tail_quantiles(p: &[f64], out: &mut [f64]) {
     }
 }
 
+/// Φ⁻¹ of probabilities inside (0, 1), in any order.
+pub(crate) fn quantiles_of_all(p: &[f64], out: &mut [f64]) {
+    near_quantiles(p, out);
+    let is_small = |p: &f64| (*p <= SMALL) | (*p >= 1.0 - SMALL);
+    // Almost never, and so without a branch for each.
+    if p.iter().fold(false, |any, p| any | is_small(p)) {
+        for (z, &p) in out.iter_mut().zip(p).filter(|(_, p)| is_small(p)) {
+            *z = quantile(p);
+        }
+    }
+}
+
 /// Both forms of AS 241 for probabilities that are not [`SMALL`]; the one that holds gives argument and coefficients.
-#[multiversion(targets("x86_64+avx2"))]
-fn near_quantiles(p: &[f64; 4], out: &mut [f64; 4]) {
-    let mut z = [0.0; 4];
-    for l in 0..4 {
-        let q = p[l] - 0.5;
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
+fn near_quantiles(p: &[f64], out: &mut [f64]) {
+    let out = &mut out[..p.len()];
+    for i in 0..p.len() {
+        let q = p[i] - 0.5;
         let central = q.abs() <= 0.425;
-        let tail = if q < 0.0 { p[l] } else { 1.0 - p[l] };
+        let tail = if q < 0.0 { p[i] } else { 1.0 - p[i] };
         let x = if central { 0.180625 - q * q } else { (-ln(tail)).sqrt() - 1.6 };
         let (mut above, mut below) = (0.0, 0.0);
         for k in (0..8).rev() {
@@ -198,9 +210,8 @@ fn near_quantiles(p: &[f64; 4], out: &mut [f64; 4]) {
         }
         let ratio = above / below;
         let outer = if q < 0.0 { -ratio } else { ratio };
-        z[l] = if central { q * ratio } else { outer };
+        out[i] = if central { q * ratio } else { outer };
     }
-    *out = z;
 }
 
 /// exp of each of four numbers within ±700.

@@ -90,6 +90,24 @@ impl Map {
         self.guard.as_mut()
     }
 
+    /// The same map before the guard.
+    pub(super) fn without_guard(&self) -> Self {
+        Map { guard: None, ..self.clone() }
+    }
+
+    /// Whether both are of one shape on the same levels.
+    #[inline]
+    pub(super) fn has_levels_of(&self, other: &Map) -> bool {
+        let same = Arc::ptr_eq(&self.levels, &other.levels) || self.levels == other.levels;
+        same && self.shape == other.shape
+    }
+
+    /// Announces what `other` does, whose levels are the same.
+    #[inline]
+    pub(super) fn announce_as(&mut self, other: &Map) {
+        self.announced.copy_from_slice(&other.announced);
+    }
+
     /// The calibrated probit score of an outcome with base probit score `z`; continuous from the right.
     pub fn probit(&self, z: f64) -> f64 {
         self.guarded(self.ledger_probit(z))
@@ -182,11 +200,22 @@ impl Map {
                     j => levels[j - 1],
                 }
             }
-            MapShape::Probit => match self.around(score, at) {
-                (0, _, high) => levels[0] + (score - high) / self.lower_slope(),
-                (j, low, _) if j == levels.len() => levels[j - 1] + (score - low) / self.upper_slope(),
-                (j, low, high) => between(score, (low, levels[j - 1]), (high, levels[j])),
-            },
+            MapShape::Probit => self.invert_around(score, self.around(score, at)),
+        }
+    }
+
+    /// The base score at which a continuous R_t is `score`, and the first level above it.
+    pub(super) fn invert_and_find(&self, score: f64) -> (f64, usize) {
+        let around = self.around(score, |j| self.score(j));
+        (self.invert_around(score, around), around.0)
+    }
+
+    fn invert_around(&self, score: f64, around: (usize, f64, f64)) -> f64 {
+        let levels = self.levels.probits();
+        match around {
+            (0, _, high) => levels[0] + (score - high) / self.lower_slope(),
+            (j, low, _) if j == levels.len() => levels[j - 1] + (score - low) / self.upper_slope(),
+            (j, low, high) => between(score, (low, levels[j - 1]), (high, levels[j])),
         }
     }
 
@@ -313,15 +342,15 @@ impl Map {
 }
 
 /// The base score between two levels, given as (r, z), at which R_t is `score`.
-#[inline]
-fn between(score: f64, low: (f64, f64), high: (f64, f64)) -> f64 {
+#[inline(always)]
+pub(super) fn between(score: f64, low: (f64, f64), high: (f64, f64)) -> f64 {
     let fraction = (score - low.0) / (high.0 - low.0);
     // Rounding must not carry it past the level that the next piece starts from.
     let z = low.1 + (high.1 - low.1) * fraction;
     if z > high.1 { high.1 } else { z }
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn clip(p: f64) -> f64 {
     p.clamp(SMALLEST, 1.0 - SMALLEST)
 }

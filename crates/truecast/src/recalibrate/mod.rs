@@ -19,6 +19,7 @@
 //! | `walk.rs` | the map's knots in order, for whoever adds up over them |
 //! | `bends.rs` | where the map's inverse bends, in any order: faster, for few levels over a normal base |
 //! | `passes/` | the passes over the levels, four at a time |
+//! | `quantile_reader.rs` | quantiles of calibrated normal forecasts, four forecasts at a time |
 
 mod any_recalibrator;
 pub(crate) mod bends;
@@ -34,6 +35,7 @@ mod paper;
 mod parameters;
 mod passes;
 mod plan;
+mod quantile_reader;
 mod trust;
 mod walk;
 
@@ -53,6 +55,7 @@ pub use paper::{
 };
 pub use parameters::{Groups, LedgerKind, MOST_GROUPS, Parameters, ParametersBuilder};
 pub use plan::Plan;
+pub use quantile_reader::QuantileReader;
 pub use trust::Trust;
 pub(crate) use walk::Walk;
 
