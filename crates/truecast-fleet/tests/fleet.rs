@@ -183,23 +183,31 @@ impl Rows for InFewWords<'_> {
     }
 }
 
-/// Rows in fewer words leave the same answers, scores and state, whether or not an outcome is learned at once, and with tasks in between.
+/// Rows in fewer words leave the same answers, scores and state, whether or not an outcome is learned at once, with and without scores (without, forecasts
+/// are read several at a time), and with tasks and refused rows in between.
 #[test]
 fn a_plain_row_is_its_task() {
     fn run<R: Rows<Error = Error>>(rows: &R, settings: &Settings, ask: &Ask) -> (Vec<u64>, String, Vec<u8>) {
         let mut fleet = Fleet::new(settings.clone()).unwrap();
         let answers = fleet.run(rows, ask);
         let bits = answers.values.iter().map(|value| value.to_bits()).collect();
-        (bits, format!("{:?} {:?}", answers.scores, fleet.tally()), fleet.to_bytes().unwrap())
+        let words = format!("{:?} {:?} {:?}", answers.scores, answers.refused, fleet.tally());
+        (bits, words, fleet.to_bytes().unwrap())
     }
     let mut rows = table(300, 5, 0);
     rows.0.iter_mut().for_each(|row| (row.group, row.now, row.due) = (None, None, None));
+    for refused in [40, 41, 90, 299] {
+        rows.0[refused].outcome = Some(f64::INFINITY);
+    }
     for (lateness, raw_only) in [(Lateness::Next, false), (Lateness::Rows(2), false), (Lateness::Next, true)]
     {
         let settings = Settings { lateness, ..Settings::default() };
-        let ask = Ask { row_scores: true, raw_only, ..ask(Answer::Probits(vec![-1.0, 0.3])) };
-        let (few, full) = (run(&InFewWords(&rows), &settings, &ask), run(&rows, &settings, &ask));
-        assert!(few == full, "{lateness:?}");
+        for row_scores in [true, false] {
+            let ask = Ask { row_scores, raw_only, ..ask(Answer::Probits(vec![-1.0, 0.3])) };
+            let (few, full) = (run(&InFewWords(&rows), &settings, &ask), run(&rows, &settings, &ask));
+            assert!(few == full, "{lateness:?} {row_scores}");
+            assert!(few.0.iter().filter(|bits| f64::from_bits(**bits).is_nan()).count() == 8, "{lateness:?}");
+        }
     }
 }
 
