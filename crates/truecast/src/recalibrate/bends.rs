@@ -18,8 +18,6 @@
 //! Cost: Φ⁻¹ once per level, each guarded quantile compared with every level, no allocation. [`Walk`](super::Walk) is for maps of
 //! more levels.
 
-use multiversion::multiversion;
-
 use super::guard::{self, Grid, Knots};
 use super::map::{Map, MapShape, clip};
 use crate::grid::cells::{CELLS, Cells, ROOM};
@@ -225,9 +223,7 @@ impl<'a> Bends<'a> {
 }
 
 /// Looks up for each bend what it has from the cell of the other kind in which it lies.
-///
-/// A function of its own, because the compiler would gather by AVX-512 instructions where it has them, which take longer than loads one by one.
-#[multiversion(targets("x86_64+avx2"))]
+#[inline(always)]
 fn look_up(cells_of_guarded: &[Quad; ROOM / LANES], bends: &mut Bends) {
     let mut at_most = [0_u8; CELLS];
     for q in 0..ROOM / LANES {
