@@ -1,7 +1,10 @@
 //! The two grids everything is built on: levels (where we predict) and plays (what we may announce).
 
+pub(crate) mod cells;
+
 use serde::{Deserialize, Serialize};
 
+use self::cells::Cells;
 use crate::error::{self, Error, Result};
 use crate::lanes::pad;
 use crate::normal;
@@ -18,6 +21,8 @@ pub struct Levels {
     gaps: Vec<f64>,
     /// The smallest and the largest gap.
     extreme_gaps: (f64, f64),
+    /// `None` for too many levels.
+    cells: Option<Box<Cells>>,
 }
 
 impl Default for Levels {
@@ -48,7 +53,13 @@ impl Levels {
         let gaps: Vec<f64> = (0..=last).map(gap).collect();
         let smallest = gaps.iter().copied().fold(f64::INFINITY, f64::min);
         let largest = gaps.iter().copied().fold(0.0, f64::max);
-        Levels { gaps: pad(&gaps, 0.0), extreme_gaps: (smallest, largest), probits, probabilities }
+        Levels {
+            gaps: pad(&gaps, 0.0),
+            extreme_gaps: (smallest, largest),
+            cells: Cells::of(&probits).map(Box::new),
+            probits,
+            probabilities,
+        }
     }
 
     /// `count` levels z = span · sinh(stretch·x)/sinh(stretch), x equally spaced on [−1, 1]: dense in the
@@ -93,6 +104,11 @@ impl Levels {
     /// The smallest and the largest of them.
     pub(crate) fn extreme_gaps(&self) -> (f64, f64) {
         self.extreme_gaps
+    }
+
+    /// The levels and the cells between them, where there are few enough.
+    pub(crate) fn cells(&self) -> Option<&Cells> {
+        self.cells.as_deref()
     }
 }
 

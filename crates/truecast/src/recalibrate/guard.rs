@@ -34,13 +34,14 @@ use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SnapshotError;
+use crate::grid::cells::CELLS;
 use crate::lanes::{LANES, count_at_most};
 use crate::normal;
 
 pub(super) const COUNT: usize = 27;
 /// Room for a multiple of four quantiles. The one beyond the last has an infinite probit and probability 1, so that it never crosses
 /// the others and its balance stays 0.
-const ROOM: usize = COUNT.next_multiple_of(LANES);
+pub(super) const ROOM: usize = COUNT.next_multiple_of(LANES);
 /// The guarded quantiles up to the median; the others mirror them.
 const LOWER_HALF: [f64; 14] =
     [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5];
@@ -62,14 +63,14 @@ pub(super) struct Grid {
     /// How many probits surely lie below a score, for each tenth of a unit from −[`SEARCHED`] on.
     surely_below: [u8; TENTHS],
     /// The probits, with the first of them once more before it.
-    pub(super) anchors: [f64; ROOM + LANES],
+    pub(super) anchors: [f64; CELLS],
     /// How far each probit lies above the one before it; 1 where there is none.
-    pub(super) runs: [f64; ROOM],
+    pub(super) runs: [f64; CELLS],
     /// 1 / `runs`.
-    pub(super) per_run: [f64; ROOM],
+    pub(super) per_run: [f64; CELLS],
     /// ∫ of the tail probability beyond each probit, away from 0, and ∫ of it times the distance, with the probit's sign.
-    pub(super) areas: [f64; ROOM],
-    pub(super) moments: [f64; ROOM],
+    pub(super) areas: [f64; CELLS],
+    pub(super) moments: [f64; CELLS],
 }
 
 /// Beyond the outer quantiles.
@@ -99,8 +100,8 @@ static GRID: LazyLock<Arc<Grid>> = LazyLock::new(|| {
     // A tenth less, whatever the rounding.
     let sure = |tenth: usize| (tenth as f64 - 1.0) / 10.0 - SEARCHED;
     let finite = |k: usize| probits[k.min(COUNT - 1)];
-    let sizes: [f64; ROOM] = std::array::from_fn(|k| finite(k).abs());
-    let runs: [f64; ROOM] = std::array::from_fn(|k| match k {
+    let sizes: [f64; CELLS] = std::array::from_fn(|k| finite(k).abs());
+    let runs: [f64; CELLS] = std::array::from_fn(|k| match k {
         0 | COUNT.. => 1.0,
         _ => probits[k] - probits[k - 1],
     });

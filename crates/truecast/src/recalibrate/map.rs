@@ -81,6 +81,11 @@ impl Map {
         &mut self.announced[..self.levels.count()]
     }
 
+    /// With zeros up to a multiple of four levels.
+    pub(super) fn announced_padded(&self) -> &[f64] {
+        &self.announced
+    }
+
     /// With room for a multiple of four levels.
     pub(super) fn announced_padded_mut(&mut self) -> &mut [f64] {
         &mut self.announced

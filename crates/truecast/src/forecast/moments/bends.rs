@@ -17,21 +17,20 @@
 use multiversion::multiversion;
 
 use super::Moments;
+use crate::grid::cells::{Cells, ROOM};
 use crate::lanes::{LANES, Quad, across, quads};
 use crate::normal::rows;
 use crate::recalibrate::Map;
-use crate::recalibrate::bends::{Bend, Bends, ROOM};
+use crate::recalibrate::bends::{Bend, Bends};
 
 /// So many times the variance half the terms may be out by, in units of rounding: the variance is then right to 1e-12.
 const CANCELLING: f64 = 1000.0;
 
 /// The moments of a map over the standard normal distribution; `None` where its bends do not give them.
 pub(crate) fn evaluate(map: &Map) -> Option<Moments> {
-    if !Bends::serve(map) {
-        return None;
-    }
+    let cells = Bends::serve(map)?;
     let mut sums = Sums::default();
-    add_up(map, &mut sums);
+    add_up(map, cells, &mut sums);
     let [shift, square, roundings] = sums.of_terms.map(across);
     let variance = 2.0 * square + sums.at_median - shift * shift;
     (roundings <= CANCELLING * variance).then_some(Moments { mean: sums.median + shift, variance })
@@ -46,12 +45,12 @@ struct Sums {
 }
 
 #[multiversion(targets("x86_64+avx2"))]
-fn add_up(map: &Map, sums: &mut Sums) {
-    let mut bends = Bends::empty(map);
+fn add_up(map: &Map, cells: &Cells, sums: &mut Sums) {
+    let mut bends = Bends::empty(map, cells);
     bends.fill(map);
     let (median, [before, after]) = bends.median();
     let mut of_terms = [[0.0; LANES]; 3];
-    let [mut shifts, mut squares, mut roundings] = [[0.0; ROOM]; 3];
+    let (mut shifts, mut squares, mut roundings) = ([0.0; ROOM], [0.0; ROOM], [0.0; ROOM]);
     for k in 0..ROOM {
         let (x, area, moment) = bends.beyond_guarded(k);
         (shifts[k], squares[k]) = terms(bends.guarded(k), median, area, moment);
@@ -59,7 +58,7 @@ fn add_up(map: &Map, sums: &mut Sums) {
     }
     add_lanes(&[&shifts, &squares, &roundings], &mut of_terms);
 
-    let [mut tails, mut densities] = [[0.0; ROOM]; 2];
+    let (mut tails, mut densities) = ([0.0; ROOM], [0.0; ROOM]);
     rows::tails_and_densities(bends.calibrated(), &mut tails, &mut densities);
     for j in 0..ROOM {
         let (bend, rise) = (bends.level(j), bends.jump(j));
