@@ -41,7 +41,7 @@ use crate::normal;
 pub(super) const COUNT: usize = 27;
 /// Room for a multiple of four quantiles. The one beyond the last has an infinite probit and probability 1, so that it never crosses
 /// the others and its balance stays 0.
-pub(super) const ROOM: usize = COUNT.next_multiple_of(LANES);
+const ROOM: usize = COUNT.next_multiple_of(LANES);
 /// The guarded quantiles up to the median; the others mirror them.
 const LOWER_HALF: [f64; 14] =
     [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5];
