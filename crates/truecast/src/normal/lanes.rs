@@ -133,15 +133,7 @@ pub(crate) fn quantile_of_each(p: [f64; 4]) -> [f64; 4] {
         central_quantiles(&p, &mut z);
         return z;
     }
-    near_quantiles(&p, &mut z);
-    // Nearer to the middle none is small.
-    if farthest >= 0.49 {
-        for l in 0..4 {
-            if p[l].min(1.0 - p[l]) <= SMALL {
-                z[l] = quantile(p[l]);
-            }
-        }
-    }
+    quantiles_of_all(&p, &mut z);
     z
 }
 

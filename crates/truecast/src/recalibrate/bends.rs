@@ -62,7 +62,7 @@ pub(crate) struct Bend {
 }
 
 impl<'a> Bends<'a> {
-    /// The cells of a map without steps, and with no more levels than there is room for: what [`Bends::of`] needs.
+    /// The cells of a map without steps, and with no more levels than there is room for: what [`Bends::fill`] needs.
     pub(crate) fn serve(map: &Map) -> Option<&Cells> {
         map.levels().cells().filter(|_| map.shape() == MapShape::Probit)
     }

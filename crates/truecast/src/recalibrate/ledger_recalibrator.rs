@@ -219,6 +219,7 @@ impl Recalibrator for LedgerRecalibrator {
         plan.step = step;
         plan.settled = self.ledgers.steps();
         let width = self.ledgers.weigh(forecast, groups, plan)?;
+        // First, because its divisions wait for nothing, and overlap with those of the plays.
         self.guard_with(width, plan);
         self.announce(plan);
         Self::project(plan);
