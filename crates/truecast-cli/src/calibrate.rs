@@ -99,7 +99,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "truecast.toml", help_heading = "Run")]
     config: Option<PathBuf>,
 
-    /// How many threads to use [default: all cores]
+    /// How many threads compute [default: all cores]; reading and writing have their own
     #[arg(long, value_name = "N", help_heading = "Run")]
     threads: Option<usize>,
 
