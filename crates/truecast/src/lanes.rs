@@ -4,6 +4,7 @@
 //! Vectors with one entry per level are padded to a multiple of [`LANES`], so that no pass ends in a scalar remainder. Every pass
 //! works level by level, or sums in a fixed order, so results are the same on every machine.
 
+use fearless_simd::{Simd, SimdFrom, f64x4};
 use multiversion::multiversion;
 
 /// Vectors per level are padded to a multiple of this.
@@ -11,6 +12,12 @@ pub(crate) const LANES: usize = 4;
 
 /// One number for each of four neighbouring levels.
 pub(crate) type Quad = [f64; LANES];
+
+/// The same as one vector.
+#[inline(always)]
+pub(crate) fn vector<S: Simd>(simd: S, quad: Quad) -> f64x4<S> {
+    f64x4::simd_from(simd, quad)
+}
 
 /// The padded length for `count` levels.
 pub(crate) fn padded(count: usize) -> usize {

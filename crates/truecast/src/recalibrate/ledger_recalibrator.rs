@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::guard::GuardState;
 use super::ledgers::{LedgersState, Settlement, total as total_width};
-use super::passes::{self, Gains, Sums};
+use super::passes::{self, Gains};
 use super::plan::PlanShape;
 use super::{
     Groups, Guard, LedgerKind, Ledgers, Map, Memories, Parameters, Plan, Recalibrator, Scores, Trust,
@@ -106,17 +106,20 @@ impl LedgerRecalibrator {
     }
 
     /// p̂ = trust( memory( ledgers ) ): the ledgers' plays, rounded to the grid if they are randomised, mixed with running means and with the
-    /// base's own probabilities.
+    /// base's own probabilities; without crossings.
     fn announce(&self, plan: &mut Plan) {
         let (ledgers, memories) = (&self.ledgers, self.memories.as_ref());
         plan.trust = self.trust.map_or(1.0, |trust| trust.weight());
-        let missing = passes::announce(ledgers, memories, plan.trust, plan);
-        if !missing.is_empty() {
-            passes::walk(missing, ledgers, memories, plan.trust, plan);
+        let said = passes::announce(ledgers, memories, plan.trust, plan);
+        if !said {
+            passes::walk(ledgers, memories, plan.trust, plan);
         }
         if self.parameters.randomised {
             ledgers.round(self.parameters.seed, plan);
             passes::follow(ledgers, memories, plan.trust, plan);
+        }
+        if !said || self.parameters.randomised {
+            Self::project(plan);
         }
     }
 
@@ -148,11 +151,9 @@ impl LedgerRecalibrator {
     fn book(&mut self, plan: &Plan, settlement: &Settlement) -> Option<f64> {
         let mixes = self.trust.is_some() || self.memories.is_some();
         let weighed = mixes.then(|| {
-            let mut sums = Sums::default();
             let rows = self.ledgers.rows.len();
             let learning = self.memories.as_mut().map(|memories| memories.learning(rows));
-            passes::judge(&self.ledgers, settlement.z, learning, plan, &mut sums);
-            let gains = sums.gains();
+            let gains = passes::judge(&self.ledgers, settlement.z, learning, plan);
             let factors = self.factors(&gains);
             (gains, factors)
         });
@@ -222,7 +223,6 @@ impl Recalibrator for LedgerRecalibrator {
         // First, because its divisions wait for nothing, and overlap with those of the plays.
         self.guard_with(width, plan);
         self.announce(plan);
-        Self::project(plan);
         Ok(())
     }
 

@@ -14,11 +14,14 @@
 //! ledgers and the guard look after calibration. Guarantee: by convexity the mixture's regret is at most the α-weighted sum of
 //! its parts'; the regret of the mixture itself is booked exactly. Cost: O(M) per memory and one exponential each.
 
+use std::ops::{Add, Mul};
+
+use fearless_simd::{Simd, f64x4, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SnapshotError;
 use crate::grid::Levels;
-use crate::lanes::{LANES, Quad, pad, padded, quads, quads_mut};
+use crate::lanes::{Quad, pad, padded, quads, quads_mut, vector};
 
 /// After how many outcomes an old one counts half, in each memory.
 #[cfg(test)]
@@ -143,24 +146,28 @@ pub(crate) struct Means<'a> {
 impl Means<'_> {
     /// The weighted sum of the plays and the means, at the levels of one row.
     #[inline(always)]
-    pub(crate) fn blend(&self, row: usize, play: Quad) -> Quad {
-        let (long, middle, short) = (self.long[row], self.middle[row], self.short[row]);
-        let mut blended = [0.0; LANES];
-        for l in 0..LANES {
-            blended[l] = weighted_sum(&self.weights, play[l], long[l], middle[l], short[l]);
-        }
-        blended
+    pub(crate) fn blend<S: Simd>(&self, row: usize, play: f64x4<S>) -> f64x4<S> {
+        let simd = play.token();
+        let [long, middle, short] =
+            [self.long[row], self.middle[row], self.short[row]].map(|means| vector(simd, means));
+        weighted_sum(self.weights.map(|weight| f64x4::splat(simd, weight)), [play, long, middle, short])
     }
 
     /// The same at one level of a row.
     pub(crate) fn blend_level(&self, row: usize, lane: usize, play: f64) -> f64 {
-        weighted_sum(&self.weights, play, self.long[row][lane], self.middle[row][lane], self.short[row][lane])
+        weighted_sum(
+            self.weights,
+            [play, self.long[row][lane], self.middle[row][lane], self.short[row][lane]],
+        )
     }
 }
 
 #[inline(always)]
-fn weighted_sum(weights: &[f64; EXPERTS], play: f64, long: f64, middle: f64, short: f64) -> f64 {
-    weights[0] * play + weights[1] * long + (weights[2] * middle + weights[3] * short)
+fn weighted_sum<T>(weights: [T; EXPERTS], of: [T; EXPERTS]) -> T
+where
+    T: Copy + Add<Output = T> + Mul<Output = T>,
+{
+    weights[0] * of[0] + weights[1] * of[1] + (weights[2] * of[2] + weights[3] * of[3])
 }
 
 /// The running means, to be brought nearer to an outcome.
@@ -182,7 +189,13 @@ impl Learning<'_> {
 
     /// Adds width (mean − o)² to each memory's losses, and then mean ← mean + gain (o − mean), at the levels of one row.
     #[inline(always)]
-    pub(crate) fn learn(&mut self, row: usize, happened: Quad, width: Quad, losses: &mut [Quad; 3]) {
+    pub(crate) fn learn<S: Simd>(
+        &mut self,
+        row: usize,
+        happened: f64x4<S>,
+        width: f64x4<S>,
+        losses: &mut [f64x4<S>; 3],
+    ) {
         let [long, middle, short] = self.gains;
         approach(happened, width, long, &mut self.long[row], &mut losses[0]);
         approach(happened, width, middle, &mut self.middle[row], &mut losses[1]);
@@ -191,14 +204,11 @@ impl Learning<'_> {
 }
 
 #[inline(always)]
-fn approach(happened: Quad, width: Quad, gain: f64, mean: &mut Quad, lost: &mut Quad) {
-    let mut next = *mean;
-    for l in 0..LANES {
-        let error = happened[l] - next[l];
-        lost[l] += width[l] * (error * error);
-        next[l] += gain * error;
-    }
-    *mean = next;
+fn approach<S: Simd>(happened: f64x4<S>, width: f64x4<S>, gain: f64, mean: &mut Quad, lost: &mut f64x4<S>) {
+    let before = vector(happened.token(), *mean);
+    let error = happened - before;
+    *lost += width * (error * error);
+    *mean = (before + error * gain).into();
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@
 //! its wide steps. Guarantee: by convexity the mixture's regret against the base is at most the w-weighted sum of the
 //! plays' regrets, which is kept exactly. Cost: O(M) and one exponential. See docs/theory.md, "Trust".
 
+use std::ops::{Add, Mul, Sub};
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::SnapshotError;
@@ -64,14 +66,20 @@ impl Trust {
     }
 }
 
-/// (u−o)² − (p−o)² at one level, without cancellation.
+/// (u−o)² − (p−o)² without cancellation, at one level or at several.
 #[inline(always)]
-pub(crate) fn gain(base: f64, play: f64, happened: f64) -> f64 {
-    (base - play) * (base + play - 2.0 * happened)
+pub(crate) fn gain<T>(base: T, play: T, happened: T) -> T
+where
+    T: Copy + Add<Output = T> + Sub<Output = T> + Mul<Output = T>,
+{
+    (base - play) * (base + play - (happened + happened))
 }
 
-/// A play mixed with the base probability.
+/// Plays mixed with the base probabilities; `rest` is 1 − `weight`.
 #[inline(always)]
-pub(crate) fn mix(weight: f64, play: f64, base: f64) -> f64 {
-    weight * play + (1.0 - weight) * base
+pub(crate) fn mix<T>(weight: T, rest: T, play: T, base: T) -> T
+where
+    T: Copy + Add<Output = T> + Mul<Output = T>,
+{
+    weight * play + rest * base
 }

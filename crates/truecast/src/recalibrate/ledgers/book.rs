@@ -219,26 +219,6 @@ impl Ledgers {
     }
 }
 
-impl Account {
-    /// Books one level's error o − p with weight `w`: w(1 − a)(o − p) and w a (o − p) into the two balances around the play, w (p − u)²
-    /// into Q.
-    #[inline(always)]
-    pub(in crate::recalibrate) fn book(
-        &mut self,
-        lane: usize,
-        w: f64,
-        error: f64,
-        fraction: f64,
-        shift: f64,
-    ) {
-        let error = w * error;
-        let upper = error * fraction;
-        self.low[lane] += error - upper;
-        self.high[lane] += upper;
-        self.shift[lane] += w * (shift * shift);
-    }
-}
-
 /// What the pass over the levels books an outcome into.
 #[derive(Debug)]
 pub(in crate::recalibrate) struct Entries<'a> {

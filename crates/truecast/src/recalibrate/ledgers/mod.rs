@@ -41,7 +41,7 @@ mod weights;
 use std::sync::Arc;
 
 pub(super) use self::book::{Entries, Settlement};
-pub(super) use self::play::{ratio, root};
+pub(super) use self::play::ratio;
 pub(crate) use self::state::LedgersState;
 pub(crate) use self::weights::{LARGEST_WIDTH, total};
 use super::parameters::{LedgerKind, Parameters};

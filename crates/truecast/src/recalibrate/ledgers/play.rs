@@ -2,44 +2,24 @@
 //!
 //! The pass over the levels looks for it in the cell of the last play; a level whose root lies elsewhere is walked to it.
 
+use std::ops::{Add, Div, Mul};
+
 use super::Ledgers;
 use crate::lanes::{LANES, Quad};
 use crate::random;
 use crate::recalibrate::plan::Plan;
 use crate::subroutine::{Play, find_root};
 
-/// w / (A + w²), and 0 where the ledger has had no weight yet.
+/// w / (A + w²), and 0 where the ledger has had no weight yet; of one level or of several.
 #[inline(always)]
-pub(in crate::recalibrate) fn ratio(w: f64, squares: f64) -> f64 {
+pub(in crate::recalibrate) fn ratio<
+    T: Copy + Add<Output = T> + Add<f64, Output = T> + Mul<Output = T> + Div<Output = T>,
+>(
+    w: T,
+    squares: T,
+) -> T {
     // The smallest normal number changes no sum but that of two zeros, where w is 0 too and so is the quotient.
     w / (squares + w * w + f64::MIN_POSITIVE)
-}
-
-/// Where in its cell a level's balance is 0.
-#[derive(Clone, Copy)]
-pub(in crate::recalibrate) struct Root {
-    /// How far into the cell; NaN where a walk must find it.
-    pub(in crate::recalibrate) fraction: f64,
-    /// What is played there.
-    pub(in crate::recalibrate) play: f64,
-    pub(in crate::recalibrate) found: bool,
-}
-
-/// The root of S, `low` and `high` at the ends of the cell from `v_low` to `v_high`; `last` is how far into it the last play was.
-#[inline(always)]
-pub(in crate::recalibrate) fn root(low: f64, high: f64, v_low: f64, v_high: f64, last: f64) -> Root {
-    let a = low / (low - high);
-    // At an end of the grid S may push outwards: then the end is the answer.
-    let a = if low < 0.0 { 0.0 } else { a };
-    let a = if high > 0.0 { 1.0 } else { a };
-    let falls = (low >= 0.0) & (high <= 0.0) & (low > high);
-    let below = (v_low == 0.0) & (low < 0.0) & (high <= 0.0);
-    let above = (v_high == 1.0) & (high > 0.0) & (low >= 0.0);
-    // Nothing is owed anywhere in the cell (no prior, no weight; padding levels stay so): nothing moves.
-    let still = (low == 0.0) & (high == 0.0);
-    let a = if still { last } else { a };
-    let found = falls | below | above | still;
-    Root { fraction: if found { a } else { f64::NAN }, play: (1.0 - a) * v_low + a * v_high, found }
 }
 
 impl Ledgers {

@@ -11,10 +11,12 @@ mod announce;
 mod learn;
 
 pub(super) use announce::{announce, follow, walk};
-pub(super) use learn::{Gains, Sums, book, judge, weighted_gain};
+pub(super) use learn::{Gains, book, judge, weighted_gain};
 
 #[cfg(test)]
 mod tests {
+    use fearless_simd::{Level, dispatch};
+
     use super::*;
     use crate::recalibrate::ledgers::Entries;
     use crate::recalibrate::{Groups, LedgerRecalibrator, Recalibrator};
@@ -34,9 +36,10 @@ mod tests {
             let (ledgers, memories) = (recalibrator.ledgers(), recalibrator.memories().unwrap());
 
             let (mut usual, mut any) = (plan.clone(), plan.clone());
-            let found = announce::announce_usual(ledgers, memories, plan.trust, &mut usual);
-            assert_eq!(announce::announce_any(ledgers, Some(memories), plan.trust, &mut any), found);
-            walked += u32::from(!found.is_empty());
+            let found = dispatch!(Level::new(), simd => announce::announce_usual(simd, ledgers, memories, plan.trust, &mut usual));
+            let general = dispatch!(Level::new(), simd => announce::announce_any(simd, ledgers, Some(memories), plan.trust, &mut any));
+            assert_eq!(general, found);
+            walked += u32::from(!found);
             let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&usual.plays), bits(&any.plays));
             assert_eq!(bits(&usual.fractions), bits(&any.fractions));
