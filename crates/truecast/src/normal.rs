@@ -4,6 +4,7 @@
 //! nothing here computes `1 - Φ`. All transcendental functions come from the `libm` crate, whose results do
 //! not depend on the platform, so that saved runs repeat bit for bit elsewhere.
 
+pub(crate) mod exponential;
 pub(crate) mod lanes;
 pub(crate) mod rows;
 

@@ -9,7 +9,7 @@
 //!
 //! m is a ratio of polynomials of degree 10 and 11 in x, both with leading coefficient 1, because x m(x) → 1: interpolated at the Chebyshev
 //! points of (x − 3)/(x + 3) in 70 digits, so that it holds for every x ≥ 0 with a relative error of 8e-17. All coefficients are
-//! positive, and so no digits are lost. Quantiles are those of [`quantile`] and exponentials those of `libm::exp`, bit for bit: the same operations
+//! positive, and so no digits are lost. Quantiles are those of [`quantile`], bit for bit: the same operations
 //! in the same order. No operation is fused on any machine, so results do not depend on it.
 
 use multiversion::multiversion;
@@ -206,16 +206,6 @@ fn near_quantiles(p: &[f64], out: &mut [f64]) {
     }
 }
 
-/// exp of each of four numbers within ±700.
-#[multiversion(targets("x86_64+avx2"))]
-pub(crate) fn exp_of_each(x: &[f64; 4], out: &mut [f64; 4]) {
-    let mut y = [0.0; 4];
-    for l in 0..4 {
-        y[l] = exp(x[l]);
-    }
-    *out = y;
-}
-
 #[multiversion(targets("x86_64+avx2"))]
 fn tails_and_densities(z: &[f64], tail: &mut [f64], density: &mut [f64]) {
     let (tail, density) = (&mut tail[..z.len()], &mut density[..z.len()]);
@@ -317,39 +307,22 @@ pub(super) fn tree<const COUNT: usize>(coefficients: &[f64; COUNT], x: f64) -> f
     (pair(0) + pair(2) * square) + (pair(4) + pair(6) * square) * (square * square)
 }
 
-const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
-const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+pub(super) const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
+pub(super) const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+/// Of r coth(r/2) − 2, in powers of r².
+pub(super) const P: [f64; 5] = [
+    1.666_666_666_666_660_2e-1,
+    -2.777_777_777_701_559_3e-3,
+    6.613_756_321_437_934e-5,
+    -1.653_390_220_546_525_2e-6,
+    4.138_136_797_057_238e-8,
+];
 /// 1.5 · 2⁵²: a small number added to it is rounded to a whole one, which stands in its last bits.
-const WHOLE: f64 = 6_755_399_441_055_744.0;
-
-/// exp x within ±700: the operations of `libm::exp`.
-#[inline(always)]
-fn exp(x: f64) -> f64 {
-    /// From here on, by the upper half of its bits, |x| is no longer small enough to be 1 + x, not within ±½ ln 2, and beyond ±1½ ln 2.
-    const FROM: [f64; 3] = [
-        f64::from_bits(0x3e30_0001 << 32),
-        f64::from_bits(0x3fd6_2e43 << 32),
-        f64::from_bits(0x3ff0_a2b2 << 32),
-    ];
-    let (size, half) = (x.abs(), if x < 0.0 { -0.5 } else { 0.5 });
-    let far = (std::f64::consts::LOG2_E * x + half).trunc();
-    let k = if size >= FROM[2] { far } else { 2.0 * half };
-    let k = if size >= FROM[1] { k } else { 0.0 };
-    let scale = f64::from_bits((k + WHOLE).to_bits().wrapping_add(1023) << 52);
-    let y = scale * exp_of_difference(x - k * LN_2_HIGH, k * LN_2_LOW);
-    if size >= FROM[0] { y } else { 1.0 + x }
-}
+pub(super) const WHOLE: f64 = 6_755_399_441_055_744.0;
 
 /// exp(high − low) for a difference within ±0.35, in the rational form of fdlibm and with its constants.
 #[inline(always)]
 pub(super) fn exp_of_difference(high: f64, low: f64) -> f64 {
-    const P: [f64; 5] = [
-        1.666_666_666_666_660_2e-1,
-        -2.777_777_777_701_559_3e-3,
-        6.613_756_321_437_934e-5,
-        -1.653_390_220_546_525_2e-6,
-        4.138_136_797_057_238e-8,
-    ];
     let r = high - low;
     let t = r * r;
     let c = r - t * (P[0] + t * (P[1] + t * (P[2] + t * (P[3] + t * P[4]))));
@@ -479,23 +452,6 @@ mod tests {
         for p in [edges, edges.map(f64::next_up), edges.map(f64::next_down)] {
             assert_eq!(quantile_of_each(p).map(f64::to_bits), p.map(|p| quantile(p).to_bits()), "{p:?}");
         }
-    }
-
-    #[test]
-    fn exponentials_are_those_of_libm_bit_for_bit() {
-        let same = |x: [f64; 4]| {
-            let mut got = [0.0; 4];
-            exp_of_each(&x, &mut got);
-            assert_eq!(got.map(f64::to_bits), x.map(|x| libm::exp(x).to_bits()), "{x:?}");
-        };
-        for block in 0..50_000_u64 {
-            let reach = [1e-9, 1e-3, 0.5, 2.0, 20.0, 700.0][(block % 6) as usize];
-            same(std::array::from_fn(|l| reach * (2.0 * random::uniform(4, block, l as u32) - 1.0)));
-        }
-        same([0.0, -0.0, 1e-300, -1e-20]);
-        let (half, more) = (f64::from_bits(0x3fd6_2e43 << 32), f64::from_bits(0x3ff0_a2b2 << 32));
-        same([half, half.next_down(), -half, -half.next_down()]);
-        same([more, more.next_down(), -more, -more.next_down()]);
     }
 
     /// Φ(−x) in 17 digits, from a computation in 60.

@@ -31,15 +31,14 @@ mod inverse;
 
 use std::sync::{Arc, LazyLock};
 
-use multiversion::multiversion;
-
+use fearless_simd::{Simd, f64x4, prelude::*};
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::inverse::Inverse;
 
 use crate::error::SnapshotError;
 use crate::grid::cells::CELLS;
-use crate::lanes::{LANES, count_at_most};
+use crate::lanes::{LANES, count_at_most, quads, quads_mut, vector};
 use crate::normal;
 
 pub(super) const COUNT: usize = 27;
@@ -165,11 +164,12 @@ impl Guard {
 
     /// Writes the knots for the next outcome. `scale` is the base forecast's, in units of the outcome; without one the
     /// cap alone holds the knots.
-    pub(crate) fn knots(&self, scale: Option<f64>, out: &mut Knots) {
+    #[inline(always)]
+    pub(crate) fn knots<S: Simd>(&self, simd: S, scale: Option<f64>, out: &mut Knots) {
         let root = self.root();
-        let crossings = place_all(root, &self.errors, &self.grid, &mut out.knots);
-        if crossings > 0 {
-            self.pool(root, crossings, &mut out.knots[..COUNT]);
+        let ordered = place_all(simd, root, &self.errors, &self.grid, &mut out.knots);
+        if !ordered {
+            self.pool(root, &mut out.knots[..COUNT]);
         }
         let reach = scale.map_or(f64::INFINITY, |scale| (FARTHER * self.farthest / scale).max(FREE_REACH));
         if out.knots[0] < -reach || out.knots[COUNT - 1] > reach {
@@ -177,9 +177,10 @@ impl Guard {
         }
     }
 
-    /// Merges neighbours while their knots cross. `knots` holds the unpooled ones; bit k of `crossings` says that knot k lies below the one before
-    /// it.
-    fn pool(&self, root: f64, crossings: u64, knots: &mut [f64]) {
+    /// Merges neighbours while their knots cross. `knots` holds the unpooled ones.
+    fn pool(&self, root: f64, knots: &mut [f64]) {
+        // Bit k says that knot k lies below the one before it.
+        let crossings: u64 = (1..COUNT).map(|k| u64::from(knots[k - 1] > knots[k]) << k).sum();
         let alone = |k: usize, knot: f64| Block {
             error: self.errors[k],
             budget: self.grid.budgets[k] * root + 1.0,
@@ -217,12 +218,13 @@ impl Guard {
 
     /// Books an outcome whose ledger probit score is `score` against the knots that were in force. Gives the calibrated score, as
     /// [`Knots::apply`] does.
-    pub(crate) fn settle(&mut self, knots: &Knots, score: f64, scale: Option<f64>) -> f64 {
+    #[inline(always)]
+    pub(crate) fn settle<S: Simd>(&mut self, simd: S, knots: &Knots, score: f64, scale: Option<f64>) -> f64 {
         let distance = score.abs() * scale.unwrap_or(0.0);
         if distance > self.farthest && distance.is_finite() {
             self.farthest = distance;
         }
-        let hits = count_hits(score, &knots.knots, &self.grid.probabilities, &mut self.errors);
+        let hits = count_hits(simd, score, &knots.knots, &self.grid.probabilities, &mut self.errors);
         self.steps += 1;
         // Those that are no hits lie below the score; where knots tie with it, the last of them counts.
         let mut next = ROOM - hits as usize;
@@ -291,23 +293,49 @@ fn place(error: f64, budget: f64, probit: f64) -> f64 {
     probit - STRENGTH * (e * budget) / (budget * budget - e * e)
 }
 
-/// [`place`] for every quantile. Gives which knots lie below the one before them, bit by bit: almost always none.
-#[multiversion(targets("x86_64+avx2"))]
-fn place_all(root: f64, errors: &[f64; ROOM], grid: &Grid, knots: &mut [f64; ROOM]) -> u64 {
-    for k in 0..ROOM {
-        knots[k] = place(errors[k], grid.budgets[k] * root + 1.0, grid.probits[k]);
+/// [`place`] for every quantile. Gives whether no knot lies below the one before it: almost always so.
+#[inline(always)]
+fn place_all<S: Simd>(
+    simd: S,
+    root: f64,
+    errors: &[f64; ROOM],
+    grid: &Grid,
+    knots: &mut [f64; ROOM],
+) -> bool {
+    let (errors, budgets, probits) = (quads(errors), quads(&grid.budgets), quads(&grid.probits));
+    let knots = quads_mut(knots);
+    let mut before = f64x4::splat(simd, f64::NEG_INFINITY);
+    let mut ordered = before.simd_le(before);
+    for q in 0..ROOM / LANES {
+        let budget = vector(simd, budgets[q]) * root + 1.0;
+        let limit = budget * LIMIT;
+        let e = vector(simd, errors[q]).max(-limit).min(limit);
+        let shift = (e * budget) * STRENGTH / (budget * budget - e * e);
+        let knot = vector(simd, probits[q]) - shift;
+        ordered &= before.slide::<{ LANES - 1 }>(knot).simd_le(knot);
+        before = knot;
+        knots[q] = knot.into();
     }
-    (1..ROOM).map(|k| u64::from(knots[k - 1] > knots[k]) << k).sum()
+    ordered.all_true()
 }
 
 /// e_k += 1{score ≤ knot_k} − q_k. Gives the number of hits, the one beyond the last quantile included.
-#[multiversion(targets("x86_64+avx2"))]
-fn count_hits(score: f64, knots: &[f64; ROOM], probabilities: &[f64; ROOM], errors: &mut [f64; ROOM]) -> u64 {
+#[inline(always)]
+fn count_hits<S: Simd>(
+    simd: S,
+    score: f64,
+    knots: &[f64; ROOM],
+    probabilities: &[f64; ROOM],
+    errors: &mut [f64; ROOM],
+) -> u32 {
+    let (one, none, score) = (f64x4::splat(simd, 1.0), f64x4::splat(simd, 0.0), f64x4::splat(simd, score));
+    let (knots, probabilities, errors) = (quads(knots), quads(probabilities), quads_mut(errors));
     let mut hits = 0;
-    for k in 0..ROOM {
-        let hit = score <= knots[k];
-        errors[k] += if hit { 1.0 } else { 0.0 } - probabilities[k];
-        hits += u64::from(hit);
+    for q in 0..ROOM / LANES {
+        let hit = score.simd_le(vector(simd, knots[q]));
+        let surprise = hit.select(one, none) - vector(simd, probabilities[q]);
+        errors[q] = (vector(simd, errors[q]) + surprise).into();
+        hits += hit.to_bitmask().count_ones();
     }
     hits
 }
@@ -421,7 +449,18 @@ impl From<Knots> for Vec<f64> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 mod tests {
+    use fearless_simd::{Level, dispatch};
+
     use super::*;
+
+    fn place(guard: &Guard, scale: Option<f64>, knots: &mut Knots) {
+        dispatch!(Level::new(), simd => guard.knots(simd, scale, knots));
+    }
+
+    /// For a forecast of scale 1.
+    fn settle(guard: &mut Guard, knots: &Knots, score: f64) {
+        dispatch!(Level::new(), simd => guard.settle(simd, knots, score, Some(1.0)));
+    }
 
     /// At the quantiles themselves, next to them, between them and far off.
     #[test]
@@ -439,8 +478,8 @@ mod tests {
     fn missed(count: usize, score: f64) -> (Guard, Knots) {
         let (mut guard, mut knots) = (Guard::default(), Knots::default());
         for _ in 0..count {
-            guard.knots(Some(1.0), &mut knots);
-            guard.settle(&knots, score, Some(1.0));
+            place(&guard, Some(1.0), &mut knots);
+            settle(&mut guard, &knots, score);
         }
         (guard, knots)
     }
@@ -449,11 +488,11 @@ mod tests {
     #[test]
     fn reach_is_counted_in_units_of_the_outcome() {
         let (guard, mut knots) = missed(100, 50.0);
-        guard.knots(Some(1.0), &mut knots);
+        place(&guard, Some(1.0), &mut knots);
         assert!(knots.scores().iter().any(|&knot| knot > 50.0), "{:?}", knots.scores());
-        guard.knots(Some(1e5), &mut knots);
+        place(&guard, Some(1e5), &mut knots);
         assert!(knots.scores().iter().all(|knot| knot.abs() <= FREE_REACH), "{:?}", knots.scores());
-        guard.knots(Some(10.0), &mut knots);
+        place(&guard, Some(10.0), &mut knots);
         assert_eq!(knots.scores()[COUNT - 1], FARTHER * 50.0 / 10.0);
     }
 
@@ -463,11 +502,11 @@ mod tests {
         let (mut guard, mut knots) = missed(100, 7.0);
         let mut beyond = 0;
         for _ in 0..200 {
-            guard.knots(Some(1.0), &mut knots);
+            place(&guard, Some(1.0), &mut knots);
             let reach = (FARTHER * guard.farthest).max(FREE_REACH);
             let score = if reach < 64.0 { 1.001 * reach } else { 63.0 };
             beyond += usize::from(score > reach);
-            guard.settle(&knots, score, Some(1.0));
+            settle(&mut guard, &knots, score);
         }
         assert_eq!((beyond, guard.farthest), (3, 63.0));
     }
@@ -475,7 +514,7 @@ mod tests {
     #[test]
     fn without_a_scale_the_cap_alone_holds() {
         let (guard, mut knots) = missed(100, 50.0);
-        guard.knots(None, &mut knots);
+        place(&guard, None, &mut knots);
         assert!(knots.scores()[COUNT - 1] > 60.0, "{:?}", knots.scores());
     }
 

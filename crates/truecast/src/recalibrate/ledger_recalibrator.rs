@@ -4,6 +4,7 @@
 //! optional ledger's) plus the guard's coverage budget, on every stream. Cost: O(M·G + K) per step at M levels, G ledgers and
 //! K guarded quantiles, whatever the number of steps; no allocation.
 
+use fearless_simd::{Level, Simd, dispatch};
 use serde::{Deserialize, Serialize};
 
 use super::guard::GuardState;
@@ -16,9 +17,9 @@ use super::{
 };
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::Forecast;
-use crate::lanes::padded;
+use crate::lanes::{padded, vector};
 use crate::monitor::Certificate;
-use crate::normal::lanes::exp_of_each;
+use crate::normal::exponential::exp;
 use crate::stream::Snapshot;
 
 /// The ledger recalibrator; [`Default`] is what to start with, [`Parameters`] what can be changed.
@@ -105,12 +106,39 @@ impl LedgerRecalibrator {
         }
     }
 
+    /// Everything that is announced, as one piece of vector code.
+    #[inline(always)]
+    fn plan_with<S: Simd>(
+        &self,
+        simd: S,
+        forecast: &dyn Forecast,
+        groups: Groups,
+        plan: &mut Plan,
+    ) -> Result<()> {
+        let width = self.ledgers.weigh(simd, forecast, groups, plan)?;
+        // First, because its divisions wait for nothing, and overlap with those of the plays.
+        let scale = self.scale(width, plan);
+        if let (Some(guard), Some(knots)) = (&self.guard, plan.map.guard_mut()) {
+            guard.knots(simd, scale, knots);
+        }
+        self.announce(simd, plan);
+        Ok(())
+    }
+
     /// p̂ = trust( memory( ledgers ) ): the ledgers' plays, rounded to the grid if they are randomised, mixed with running means and with the
     /// base's own probabilities; without crossings.
-    fn announce(&self, plan: &mut Plan) {
-        let (ledgers, memories) = (&self.ledgers, self.memories.as_ref());
+    #[inline(always)]
+    fn announce<S: Simd>(&self, simd: S, plan: &mut Plan) {
         plan.trust = self.trust.map_or(1.0, |trust| trust.weight());
-        let said = passes::announce(ledgers, memories, plan.trust, plan);
+        let said = passes::announce(simd, &self.ledgers, self.memories.as_ref(), plan.trust, plan);
+        if !said || self.parameters.randomised {
+            self.announce_further(said, plan);
+        }
+    }
+
+    /// What is not all `said` by the pass over the levels.
+    fn announce_further(&self, said: bool, plan: &mut Plan) {
+        let (ledgers, memories) = (&self.ledgers, self.memories.as_ref());
         if !said {
             passes::walk(ledgers, memories, plan.trust, plan);
         }
@@ -118,9 +146,7 @@ impl LedgerRecalibrator {
             ledgers.round(self.parameters.seed, plan);
             passes::follow(ledgers, memories, plan.trust, plan);
         }
-        if !said || self.parameters.randomised {
-            Self::project(plan);
-        }
+        Self::project(plan);
     }
 
     /// p̂ without crossings.
@@ -128,14 +154,6 @@ impl LedgerRecalibrator {
         let Plan { widths, map, .. } = plan;
         // Without widths every level counts the same.
         isotonic::project(map.announced_mut(), |j| widths.get(j).map_or(1.0, |w| *w));
-    }
-
-    /// The guard's knots behind the map through p̂.
-    fn guard_with(&self, width: f64, plan: &mut Plan) {
-        let scale = self.scale(width, plan);
-        if let (Some(guard), Some(knots)) = (&self.guard, plan.map.guard_mut()) {
-            guard.knots(scale, knots);
-        }
     }
 
     /// The base forecast's scale in units of the outcome, a normal's standard deviation; `width` is the sum of its widths. `None`
@@ -148,16 +166,17 @@ impl LedgerRecalibrator {
     /// Feeds the memories and ledgers with an outcome, and moves the weights of the memories and of trust. Gives the sum of the widths.
     ///
     /// The exponentials wait for sums over all levels, and the weights for them: what is booked in between waits for neither.
-    fn book(&mut self, plan: &Plan, settlement: &Settlement) -> Option<f64> {
+    #[inline(always)]
+    fn book<S: Simd>(&mut self, simd: S, plan: &Plan, settlement: &Settlement) -> Option<f64> {
         let mixes = self.trust.is_some() || self.memories.is_some();
         let weighed = mixes.then(|| {
             let rows = self.ledgers.rows.len();
             let learning = self.memories.as_mut().map(|memories| memories.learning(rows));
-            let gains = passes::judge(&self.ledgers, settlement.z, learning, plan);
-            let factors = self.factors(&gains);
+            let gains = passes::judge(simd, &self.ledgers.rows, settlement.z, learning, plan);
+            let factors = self.factors(simd, &gains);
             (gains, factors)
         });
-        passes::book(self.ledgers.entries(plan, settlement), settlement, plan);
+        passes::book(simd, self.ledgers.entries(plan, settlement), settlement, plan);
         let (gains, factors) = weighed?;
         self.book_mixed_regrets(plan, settlement.z, &gains);
         if let Some(memories) = &mut self.memories {
@@ -170,21 +189,36 @@ impl LedgerRecalibrator {
     }
 
     /// What the weights of the memories, and the odds of trust, are multiplied by.
-    fn factors(&mut self, gains: &Gains) -> [f64; 4] {
-        // All exponentials of a step at once.
-        let mut exponents = [0.0; 4];
+    #[inline(always)]
+    fn factors<S: Simd>(&mut self, simd: S, gains: &Gains) -> [f64; 4] {
+        let [mut long, mut middle, mut short, mut odds] = [0.0; 4];
         if let Some(memories) = &mut self.memories {
-            exponents[..3].copy_from_slice(&memories.exponents(gains.losses, gains.width));
+            [long, middle, short] = memories.exponents(gains.losses, gains.width);
         }
         if let Some(trust) = &mut self.trust {
             let count = self.parameters.levels.count();
-            exponents[3] = trust.exponent(gains.crps_gain, gains.width, gains.gain / count as f64);
+            odds = trust.exponent(gains.crps_gain, gains.width, gains.gain / count as f64);
         }
-        let mut factors = [0.0; 4];
-        exp_of_each(&exponents, &mut factors);
-        factors
+        // All exponentials of a step at once.
+        exp(vector(simd, [long, middle, short, odds])).into()
     }
 
+    /// Everything that an outcome changes, as one piece of vector code.
+    #[inline(always)]
+    fn settle_with<S: Simd>(&mut self, simd: S, plan: &Plan, z: f64) -> Scores {
+        let score = plan.map.ledger_probit(z);
+        let settlement = self.ledgers.open(plan, z, self.parameters.randomised);
+        let width = self.book(simd, plan, &settlement).unwrap_or_else(|| total_width(&plan.widths));
+        self.ledgers.close(settlement);
+        let scale = self.scale(width, plan);
+        let calibrated = match (&mut self.guard, plan.map.guard()) {
+            (Some(guard), Some(knots)) => guard.settle(simd, knots, score, scale),
+            _ => score,
+        };
+        Scores { base: z, calibrated }
+    }
+
+    #[inline(always)]
     fn book_mixed_regrets(&mut self, plan: &Plan, z: f64, gains: &Gains) {
         let (ledgers, decay) = (&self.ledgers, self.ledgers.decay());
         let room = padded(ledgers.levels().count());
@@ -219,11 +253,7 @@ impl Recalibrator for LedgerRecalibrator {
         }
         plan.step = step;
         plan.settled = self.ledgers.steps();
-        let width = self.ledgers.weigh(forecast, groups, plan)?;
-        // First, because its divisions wait for nothing, and overlap with those of the plays.
-        self.guard_with(width, plan);
-        self.announce(plan);
-        Ok(())
+        dispatch!(Level::new(), simd => self.plan_with(simd, forecast, groups, plan))
     }
 
     fn settle(&mut self, plan: &Plan, z: f64) -> Result<Scores> {
@@ -231,16 +261,7 @@ impl Recalibrator for LedgerRecalibrator {
         if z.is_nan() {
             return Err(Error::NotFinite { what: "probit score of the outcome", value: z });
         }
-        let score = plan.map.ledger_probit(z);
-        let settlement = self.ledgers.open(plan, z, self.parameters.randomised);
-        let width = self.book(plan, &settlement).unwrap_or_else(|| total_width(&plan.widths));
-        self.ledgers.close(settlement);
-        let scale = self.scale(width, plan);
-        let calibrated = match (&mut self.guard, plan.map.guard()) {
-            (Some(guard), Some(knots)) => guard.settle(knots, score, scale),
-            _ => score,
-        };
-        Ok(Scores { base: z, calibrated })
+        Ok(dispatch!(Level::new(), simd => self.settle_with(simd, plan, z)))
     }
 
     fn steps(&self) -> u64 {

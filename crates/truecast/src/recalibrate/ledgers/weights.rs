@@ -1,11 +1,12 @@
 //! What each ledger weighs a step with, known before the outcome.
 
+use fearless_simd::{Simd, f64x4, prelude::*};
 use multiversion::multiversion;
 
 use super::Ledgers;
 use crate::error::{Error, Result};
 use crate::forecast::Forecast;
-use crate::lanes::{LANES, Quad, across, quads, quads_mut};
+use crate::lanes::{LANES, across, quads, quads_mut, vector};
 use crate::recalibrate::parameters::{Groups, LedgerKind};
 use crate::recalibrate::plan::Plan;
 
@@ -16,14 +17,48 @@ const SMALLEST_WIDTH: f64 = 1e-140;
 
 impl Ledgers {
     /// Fills in the forecast's widths, if anything asks for them, and the weights of every ledger. Gives the sum of the widths.
-    pub(crate) fn weigh(&self, forecast: &dyn Forecast, groups: Groups, plan: &mut Plan) -> Result<f64> {
-        let (count, room) = (self.levels.count(), self.cells.len());
+    #[inline(always)]
+    pub(crate) fn weigh<S: Simd>(
+        &self,
+        simd: S,
+        forecast: &dyn Forecast,
+        groups: Groups,
+        plan: &mut Plan,
+    ) -> Result<f64> {
         if self.are_usual()
             && let Some(width) =
-                forecast.as_gaussian().and_then(|normal| self.weigh_normal(normal.std(), plan))
+                forecast.as_gaussian().and_then(|normal| self.weigh_normal(simd, normal.std(), plan))
         {
             return Ok(width);
         }
+        self.weigh_any(forecast, groups, plan)
+    }
+
+    /// The same for a normal forecast and the usual ledgers, in one pass; `None` if it has a width that cannot be squared.
+    #[inline(always)]
+    fn weigh_normal<S: Simd>(&self, simd: S, std: f64, plan: &mut Plan) -> Option<f64> {
+        let (smallest, largest) = self.levels.extreme_gaps();
+        // A product of positive numbers rounds upwards and downwards together with them.
+        if !(std * smallest >= SMALLEST_WIDTH && std * largest < LARGEST_WIDTH) {
+            return None;
+        }
+        let gaps = quads(self.levels.padded_gaps());
+        let (uniform, crps) = plan.weights.split_at_mut(self.cells.len());
+        uniform[0] = 1.0;
+        let (crps, widths) = (quads_mut(crps), quads_mut(&mut plan.widths));
+        let (crps, widths) = (&mut crps[..gaps.len()], &mut widths[..gaps.len()]);
+        let mut sums = f64x4::splat(simd, 0.0);
+        for b in 0..gaps.len() {
+            let scaled = vector(simd, gaps[b]) * std;
+            sums += scaled;
+            (crps[b], widths[b]) = (scaled.into(), scaled.into());
+        }
+        Some(across(sums.into()))
+    }
+
+    /// For any forecast and any ledgers.
+    fn weigh_any(&self, forecast: &dyn Forecast, groups: Groups, plan: &mut Plan) -> Result<f64> {
+        let (count, room) = (self.levels.count(), self.cells.len());
         if !plan.widths.is_empty() {
             forecast.widths(&self.levels, &mut plan.widths[..count]);
         }
@@ -46,36 +81,6 @@ impl Ledgers {
         }
         Ok(width)
     }
-
-    /// The same for a normal forecast and the usual ledgers, in one pass; `None` if it has a width that cannot be squared.
-    fn weigh_normal(&self, std: f64, plan: &mut Plan) -> Option<f64> {
-        let (smallest, largest) = self.levels.extreme_gaps();
-        // A product of positive numbers rounds upwards and downwards together with them.
-        if !(std * smallest >= SMALLEST_WIDTH && std * largest < LARGEST_WIDTH) {
-            return None;
-        }
-        let (uniform, crps) = plan.weights.split_at_mut(self.cells.len());
-        uniform[0] = 1.0;
-        let mut sums = [0.0; LANES];
-        let gaps = quads(self.levels.padded_gaps());
-        scale_to_both(std, gaps, quads_mut(&mut plan.widths), quads_mut(crps), &mut sums);
-        Some(across(sums))
-    }
-}
-
-/// factor · values, twice, and their sums by lane.
-#[multiversion(targets("x86_64+avx2"))]
-fn scale_to_both(factor: f64, values: &[Quad], one: &mut [Quad], other: &mut [Quad], out: &mut Quad) {
-    let mut sums = [0.0; LANES];
-    for ((value, one), other) in values.iter().zip(one).zip(other) {
-        let mut scaled = [0.0; LANES];
-        for l in 0..LANES {
-            scaled[l] = factor * value[l];
-            sums[l] += scaled[l];
-        }
-        (*one, *other) = (scaled, scaled);
-    }
-    *out = sums;
 }
 
 /// The sum of the widths: down the lanes, then across them.

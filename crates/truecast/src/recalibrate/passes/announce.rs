@@ -10,7 +10,9 @@ use crate::recalibrate::trust;
 
 /// Plays at every level, and mixes in the memories and the base. Gives whether that is all: if not, a root lies outside of the cell of its level's last
 /// play, so that [`walk`] must find it, or an announced probability is smaller than the one before it.
-pub(in crate::recalibrate) fn announce(
+#[inline(always)]
+pub(in crate::recalibrate) fn announce<S: Simd>(
+    simd: S,
     ledgers: &Ledgers,
     memories: Option<&Memories>,
     trust: f64,
@@ -18,10 +20,8 @@ pub(in crate::recalibrate) fn announce(
 ) -> bool {
     plan.cells.copy_from_slice(&ledgers.cells);
     match memories {
-        Some(memories) if ledgers.are_usual() => {
-            dispatch!(Level::new(), simd => announce_usual(simd, ledgers, memories, trust, plan))
-        }
-        _ => dispatch!(Level::new(), simd => announce_any(simd, ledgers, memories, trust, plan)),
+        Some(memories) if ledgers.are_usual() => announce_usual(simd, ledgers, memories, trust, plan),
+        _ => announce_any(simd, ledgers, memories, trust, plan),
     }
 }
 

@@ -3,7 +3,7 @@
 //! They are two, although one would read less: the weights of trust and memories follow from exponentials of what was judged, and booking waits for
 //! none of them, so that a processor does it meanwhile.
 
-use fearless_simd::{Level, Simd, dispatch, f64x4, prelude::*};
+use fearless_simd::{Simd, f64x4, prelude::*};
 
 use crate::lanes::{LANES, Quad, across, quads, quads_mut, vector};
 use crate::recalibrate::ledgers::{Account, Entries, Ledgers, Row, Settlement};
@@ -37,17 +37,14 @@ pub(in crate::recalibrate) struct Gains {
 }
 
 /// Compares what was played and followed with the base, and with the memories, which learn the outcome.
-pub(in crate::recalibrate) fn judge(
-    ledgers: &Ledgers,
+#[inline(always)]
+pub(in crate::recalibrate) fn judge<S: Simd>(
+    simd: S,
+    rows: &[Row],
     z: f64,
     memories: Option<Learning<'_>>,
     plan: &Plan,
 ) -> Gains {
-    dispatch!(Level::new(), simd => judge_rows(simd, &ledgers.rows, z, memories, plan))
-}
-
-#[inline(always)]
-fn judge_rows<S: Simd>(simd: S, rows: &[Row], z: f64, memories: Option<Learning<'_>>, plan: &Plan) -> Gains {
     let (plays, follow) = (&quads(&plan.plays)[..rows.len()], &quads(plan.followed_padded())[..rows.len()]);
     let widths = &quads(&plan.widths)[..rows.len()];
     let mut sums = Sums::new(simd);
@@ -74,11 +71,17 @@ fn happened<S: Simd>(simd: S, z: f64, row: &Row) -> f64x4<S> {
 }
 
 /// Books an outcome at every level, into the accounts and bounds of the ledgers.
-pub(in crate::recalibrate) fn book(entries: Entries<'_>, settlement: &Settlement, plan: &Plan) {
+#[inline(always)]
+pub(in crate::recalibrate) fn book<S: Simd>(
+    simd: S,
+    entries: Entries<'_>,
+    settlement: &Settlement,
+    plan: &Plan,
+) {
     if entries.usual {
-        dispatch!(Level::new(), simd => book_usual(simd, entries, settlement, plan));
+        book_usual(simd, entries, settlement, plan);
     } else {
-        dispatch!(Level::new(), simd => book_any(simd, entries, settlement, plan));
+        book_any(simd, entries, settlement, plan);
     }
 }
 

@@ -49,9 +49,11 @@ mod tests {
 
             let (mut once, mut twice) = (ledgers.clone(), ledgers.clone());
             let settlement = once.open(&plan, forecast.probit(outcome), false);
-            book(once.entries(&plan, &settlement), &settlement, &plan);
+            let entries = once.entries(&plan, &settlement);
+            dispatch!(Level::new(), simd => book(simd, entries, &settlement, &plan));
             let settlement = twice.open(&plan, forecast.probit(outcome), false);
-            book(Entries { usual: false, ..twice.entries(&plan, &settlement) }, &settlement, &plan);
+            let entries = Entries { usual: false, ..twice.entries(&plan, &settlement) };
+            dispatch!(Level::new(), simd => book(simd, entries, &settlement, &plan));
             assert_eq!(once, twice);
 
             recalibrator.observe(&forecast, outcome).unwrap();
