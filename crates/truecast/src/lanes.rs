@@ -4,7 +4,7 @@
 //! Vectors with one entry per level are padded to a multiple of [`LANES`], so that no pass ends in a scalar remainder. Every pass
 //! works level by level, or sums in a fixed order, so results are the same on every machine.
 
-use fearless_simd::{Simd, SimdFrom, f64x4};
+use fearless_simd::{Simd, f64x4, prelude::*};
 use multiversion::multiversion;
 
 /// Vectors per level are padded to a multiple of this.
@@ -81,6 +81,17 @@ fn count_below_by_lane(rows: &[Quad], x: [f64; 2], counts: &mut [Quad; 2]) {
 #[inline]
 pub(crate) fn count_at_most(sorted: &[f64], x: f64) -> usize {
     sorted.iter().map(|value| u64::from(*value <= x)).sum::<u64>() as usize
+}
+
+/// The same, as a part of vector code.
+#[inline(always)]
+pub(crate) fn count_at_most_with<S: Simd>(simd: S, sorted: &[f64], x: f64) -> usize {
+    let (rows, rest) = sorted.as_chunks();
+    let mut count = count_at_most(rest, x) as u32;
+    for &row in rows {
+        count += vector(simd, row).simd_le(x).to_bitmask().count_ones();
+    }
+    count as usize
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@
 //! not depend on the platform, so that saved runs repeat bit for bit elsewhere.
 
 pub(crate) mod exponential;
+pub(crate) mod four;
 pub(crate) mod lanes;
+pub(crate) mod pair;
 pub(crate) mod rows;
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};

@@ -29,8 +29,7 @@ fn exp_of_difference<S: Simd>(high: f64x4<S>, low: f64x4<S>) -> f64x4<S> {
     let all = |value: f64| f64x4::splat(high.token(), value);
     let r = high - low;
     let t = r * r;
-    let series = [P[3], P[2], P[1], P[0]].into_iter().fold(all(P[4]), |sum, p| all(p) + t * sum);
-    let c = r - t * series;
+    let c = r - t * (all(P[0]) + t * (all(P[1]) + t * (all(P[2]) + t * (all(P[3]) + t * P[4]))));
     (r * c / (all(2.0) - c) - low + high) + 1.0
 }
 

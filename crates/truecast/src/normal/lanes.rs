@@ -125,34 +125,6 @@ pub(crate) fn quantiles(p: &[f64; ROOM], count: usize, out: &mut [f64; ROOM]) {
     }
 }
 
-/// Φ⁻¹ of four probabilities inside (0, 1).
-pub(crate) fn quantile_of_each(p: [f64; 4]) -> [f64; 4] {
-    let mut z = [0.0; 4];
-    let farthest = p.iter().fold(0.0, |farthest, p| larger(farthest, (p - 0.5).abs()));
-    if farthest <= 0.425 {
-        central_quantiles(&p, &mut z);
-        return z;
-    }
-    quantiles_of_all(&p, &mut z);
-    z
-}
-
-/// Φ⁻¹ of two probabilities.
-#[inline]
-pub(crate) fn quantile_of_both(p: [f64; 2]) -> [f64; 2] {
-    let q = p.map(|p| p - 0.5);
-    if larger(q[0].abs(), q[1].abs()) <= 0.425 {
-        return q.map(|q| q * ratio(&CENTRE, 0.180625 - q * q));
-    }
-    p.map(quantile)
-}
-
-/// The larger of two numbers, neither NaN.
-#[inline(always)]
-fn larger(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
-}
-
 /// Below this AS 241 takes other polynomials: √(−ln p) is 5 at 1.4e-11.
 pub(super) const SMALL: f64 = 1.5e-11;
 
@@ -170,39 +142,6 @@ fn tail_quantiles(p: &[f64], out: &mut [f64]) {
     let out = &mut out[..p.len()];
     for i in 0..p.len() {
         out[i] = -ratio(&MIDDLE, (-ln(p[i])).sqrt() - 1.6);
-    }
-}
-
-/// Φ⁻¹ of probabilities inside (0, 1), in any order.
-pub(crate) fn quantiles_of_all(p: &[f64], out: &mut [f64]) {
-    near_quantiles(p, out);
-    let is_small = |p: &f64| (*p <= SMALL) | (*p >= 1.0 - SMALL);
-    // Almost never, and so without a branch for each.
-    if p.iter().fold(false, |any, p| any | is_small(p)) {
-        for (z, &p) in out.iter_mut().zip(p).filter(|(_, p)| is_small(p)) {
-            *z = quantile(p);
-        }
-    }
-}
-
-/// Both forms of AS 241 for probabilities that are not [`SMALL`]; the one that holds gives argument and coefficients.
-#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
-fn near_quantiles(p: &[f64], out: &mut [f64]) {
-    let out = &mut out[..p.len()];
-    for i in 0..p.len() {
-        let q = p[i] - 0.5;
-        let central = q.abs() <= 0.425;
-        let tail = if q < 0.0 { p[i] } else { 1.0 - p[i] };
-        let x = if central { 0.180625 - q * q } else { (-ln(tail)).sqrt() - 1.6 };
-        let (mut above, mut below) = (0.0, 0.0);
-        for k in (0..8).rev() {
-            let pick = |centre: f64, middle: f64| if central { centre } else { middle };
-            above = above * x + pick(CENTRE.numerator[k], MIDDLE.numerator[k]);
-            below = below * x + pick(CENTRE.denominator[k], MIDDLE.denominator[k]);
-        }
-        let ratio = above / below;
-        let outer = if q < 0.0 { -ratio } else { ratio };
-        out[i] = if central { q * ratio } else { outer };
     }
 }
 
@@ -355,14 +294,25 @@ fn ln(x: f64) -> f64 {
     ln_join(k, f, f / (2.0 + f))
 }
 
+/// The bits of 1, and the upper half of those of √½.
+pub(super) const ONE: u64 = 0x3ff0_0000 << 32;
+pub(super) const ROOT: u64 = 0x3fe6_a09e << 32;
+/// 2⁵²: a whole number below it stands in its last bits.
+pub(super) const NATURAL: f64 = 4_503_599_627_370_496.0;
+/// Of ln(1 + f), in powers of (f / (2 + f))².
+pub(super) const L: [f64; 7] = [
+    6.666_666_666_666_735e-1,
+    3.999_999_999_940_942e-1,
+    2.857_142_874_366_239e-1,
+    2.222_219_843_214_978_4e-1,
+    1.818_357_216_161_805e-1,
+    1.531_383_769_920_937_3e-1,
+    1.479_819_860_511_658_6e-1,
+];
+
 /// The power of two k and the rest f of [`ln`], x = 2ᵏ (1 + f).
 #[inline(always)]
 pub(super) fn ln_split(x: f64) -> (f64, f64) {
-    /// The upper half of √½.
-    const ROOT: u64 = 0x3fe6_a09e << 32;
-    const ONE: u64 = 0x3ff0_0000 << 32;
-    /// 2⁵²: a whole number below it stands in its last bits.
-    const NATURAL: f64 = 4_503_599_627_370_496.0;
     let bits = x.to_bits().wrapping_add(ONE - ROOT);
     let k = f64::from_bits((bits >> 52) | NATURAL.to_bits()) - NATURAL - 1023.0;
     let f = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(ROOT)) - 1.0;
@@ -372,15 +322,6 @@ pub(super) fn ln_split(x: f64) -> (f64, f64) {
 /// [`ln`] from its parts, with s = f / (2 + f).
 #[inline(always)]
 pub(super) fn ln_join(k: f64, f: f64, s: f64) -> f64 {
-    const L: [f64; 7] = [
-        6.666_666_666_666_735e-1,
-        3.999_999_999_940_942e-1,
-        2.857_142_874_366_239e-1,
-        2.222_219_843_214_978_4e-1,
-        1.818_357_216_161_805e-1,
-        1.531_383_769_920_937_3e-1,
-        1.479_819_860_511_658_6e-1,
-    ];
     let half_square = 0.5 * f * f;
     let z = s * s;
     let w = z * z;
@@ -436,21 +377,6 @@ mod tests {
             for i in 0..count {
                 assert_eq!(out[i].to_bits(), quantile(p[i]).to_bits(), "Φ⁻¹({:e})", p[i]);
             }
-        }
-    }
-
-    #[test]
-    fn quantiles_of_four_are_those_of_the_scalar_function_bit_for_bit() {
-        for block in 0..20_000_u64 {
-            let reach = [1.0, 2.0, 4.0, 8.0][(block % 4) as usize];
-            let draw = |l: usize| reach * (2.0 * random::uniform(3, block, l as u32) - 1.0);
-            let p = std::array::from_fn(|l| normal::cdf(draw(l)).clamp(1e-12, 1.0 - 1e-12));
-            assert_eq!(quantile_of_each(p).map(f64::to_bits), p.map(|p| quantile(p).to_bits()), "{p:?}");
-        }
-        // Where the forms change over.
-        let edges = [0.075, 0.925, SMALL, 1.0 - SMALL];
-        for p in [edges, edges.map(f64::next_up), edges.map(f64::next_down)] {
-            assert_eq!(quantile_of_each(p).map(f64::to_bits), p.map(|p| quantile(p).to_bits()), "{p:?}");
         }
     }
 

@@ -8,7 +8,7 @@ use fearless_simd::{Level, Simd, dispatch};
 use serde::{Deserialize, Serialize};
 
 use super::guard::GuardState;
-use super::ledgers::{LedgersState, Settlement, total as total_width};
+use super::ledgers::{LedgersState, total as total_width};
 use super::passes::{self, Gains};
 use super::plan::PlanShape;
 use super::{
@@ -163,31 +163,6 @@ impl LedgerRecalibrator {
         (!plan.widths.is_empty()).then(|| width / (z[z.len() - 1] - z[0]))
     }
 
-    /// Feeds the memories and ledgers with an outcome, and moves the weights of the memories and of trust. Gives the sum of the widths.
-    ///
-    /// The exponentials wait for sums over all levels, and the weights for them: what is booked in between waits for neither.
-    #[inline(always)]
-    fn book<S: Simd>(&mut self, simd: S, plan: &Plan, settlement: &Settlement) -> Option<f64> {
-        let mixes = self.trust.is_some() || self.memories.is_some();
-        let weighed = mixes.then(|| {
-            let rows = self.ledgers.rows.len();
-            let learning = self.memories.as_mut().map(|memories| memories.learning(rows));
-            let gains = passes::judge(simd, &self.ledgers.rows, settlement.z, learning, plan);
-            let factors = self.factors(simd, &gains);
-            (gains, factors)
-        });
-        passes::book(simd, self.ledgers.entries(plan, settlement), settlement, plan);
-        let (gains, factors) = weighed?;
-        self.book_mixed_regrets(plan, settlement.z, &gains);
-        if let Some(memories) = &mut self.memories {
-            memories.reweigh([factors[0], factors[1], factors[2]]);
-        }
-        if let Some(trust) = &mut self.trust {
-            trust.reweigh(factors[3]);
-        }
-        Some(gains.width)
-    }
-
     /// What the weights of the memories, and the odds of trust, are multiplied by.
     #[inline(always)]
     fn factors<S: Simd>(&mut self, simd: S, gains: &Gains) -> [f64; 4] {
@@ -204,18 +179,53 @@ impl LedgerRecalibrator {
     }
 
     /// Everything that an outcome changes, as one piece of vector code.
+    ///
+    /// The exponentials wait for sums over all levels, and the weights for them; the score is a chain of operations too. What is booked in
+    /// between waits for neither.
     #[inline(always)]
     fn settle_with<S: Simd>(&mut self, simd: S, plan: &Plan, z: f64) -> Scores {
-        let score = plan.map.ledger_probit(z);
-        let settlement = self.ledgers.open(plan, z, self.parameters.randomised);
-        let width = self.book(simd, plan, &settlement).unwrap_or_else(|| total_width(&plan.widths));
+        // Below every level is below every level, but not below the padding.
+        let outcome = if z < f64::MIN { f64::MIN } else { z };
+        let mixes = self.trust.is_some() || self.memories.is_some();
+        let judged = mixes.then(|| {
+            let gains = self.judge(simd, plan, outcome);
+            let factors = self.factors(simd, &gains);
+            (gains, factors)
+        });
+        let score = plan.map.ledger_probit_with(simd, z);
+        let settlement = self.ledgers.open(plan, outcome, self.parameters.randomised);
+        passes::book(simd, self.ledgers.entries(plan, &settlement), &settlement, plan);
+        if let Some((gains, factors)) = &judged {
+            self.book_mixed_regrets(plan, outcome, gains);
+            self.reweigh(*factors);
+        }
         self.ledgers.close(settlement);
+        let width = judged.map_or_else(|| total_width(&plan.widths), |(gains, _)| gains.width);
         let scale = self.scale(width, plan);
         let calibrated = match (&mut self.guard, plan.map.guard()) {
             (Some(guard), Some(knots)) => guard.settle(simd, knots, score, scale),
             _ => score,
         };
         Scores { base: z, calibrated }
+    }
+
+    /// Compares what was said with the base and with the memories, which learn the outcome.
+    #[inline(always)]
+    fn judge<S: Simd>(&mut self, simd: S, plan: &Plan, z: f64) -> Gains {
+        let rows = &self.ledgers.rows;
+        let learning = self.memories.as_mut().map(|memories| memories.learning(rows.len()));
+        passes::judge(simd, rows, z, learning, plan)
+    }
+
+    /// Moves the weights of the memories and of trust.
+    #[inline(always)]
+    fn reweigh(&mut self, [long, middle, short, odds]: [f64; 4]) {
+        if let Some(memories) = &mut self.memories {
+            memories.reweigh([long, middle, short]);
+        }
+        if let Some(trust) = &mut self.trust {
+            trust.reweigh(odds);
+        }
     }
 
     #[inline(always)]

@@ -13,14 +13,15 @@
 
 use std::sync::Arc;
 
+use fearless_simd::{Level, Simd, dispatch};
 use serde::{Deserialize, Serialize};
 
 use super::guard::Knots;
 use crate::error::SnapshotError;
 use crate::forecast::Knot;
 use crate::grid::Levels;
-use crate::lanes::{count_at_most, count_below_each, pad, quads};
-use crate::normal::{self, lanes::quantile_of_both, lanes::quantile_of_each};
+use crate::lanes::{count_at_most, count_at_most_with, count_below_each, pad, quads, vector};
+use crate::normal::{self, four, pair};
 
 /// Probabilities nearer to 0 or 1 than this say nothing about how far a tail reaches.
 const SMALLEST: f64 = 1e-12;
@@ -142,18 +143,25 @@ impl Map {
 
     /// R_t alone: the ledger forecast's probit score.
     pub fn ledger_probit(&self, z: f64) -> f64 {
+        dispatch!(Level::new(), simd => self.ledger_probit_with(simd, z))
+    }
+
+    /// The same, as a part of vector code.
+    #[inline(always)]
+    pub(super) fn ledger_probit_with<S: Simd>(&self, simd: S, z: f64) -> f64 {
         let levels = self.levels.probits();
-        let next = count_at_most(levels, z);
+        let next = count_at_most_with(simd, levels, z);
         match self.shape {
             MapShape::Step => self.step(next, |first| z >= first),
-            MapShape::Probit => match next {
-                0 => self.score(0) + self.lower_slope() * (z - levels[0]),
-                j if j == levels.len() => self.score(j - 1) + self.upper_slope() * (z - levels[j - 1]),
-                j => {
-                    let [low, high] = quantile_of_both([self.announced[j - 1], self.announced[j]].map(clip));
-                    low + (high - low) * ((z - levels[j - 1]) / (levels[j] - levels[j - 1]))
-                }
-            },
+            MapShape::Probit if next == 0 => self.score(0) + self.lower_slope() * (z - levels[0]),
+            MapShape::Probit if next == levels.len() => {
+                self.score(next - 1) + self.upper_slope() * (z - levels[next - 1])
+            }
+            MapShape::Probit => {
+                let around = [self.announced[next - 1], self.announced[next]];
+                let [low, high] = pair::quantiles(simd, around.map(clip));
+                low + (high - low) * ((z - levels[next - 1]) / (levels[next] - levels[next - 1]))
+            }
         }
     }
 
@@ -176,7 +184,9 @@ impl Map {
         let below = count_below_each(quads(&self.announced), scores.map(normal::rough_cdf));
         let next = below.map(|j| j.saturating_sub(padding).clamp(1, last));
         let [low, high] = next.map(|j| [clip(announced[j - 1]), clip(announced[j])]);
-        let r = quantile_of_each([low[0], low[1], high[0], high[1]]);
+        let around = [low[0], low[1], high[0], high[1]];
+        let r: [f64; 4] =
+            dispatch!(Level::new(), simd => four::quantiles(simd, [vector(simd, around)])[0].into());
         let invert = |score: f64, j: usize, low: f64, high: f64| {
             if low < score && score <= high {
                 between(score, (low, levels[j - 1]), (high, levels[j]))

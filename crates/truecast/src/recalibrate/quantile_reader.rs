@@ -7,11 +7,14 @@
 //!
 //! Cost: four normal quantiles for each pair, less than half of the time of reading forecasts one by one. Allocates when it is made.
 
+use fearless_simd::{Level, Simd, dispatch, f64x4, prelude::*};
+
 use super::guard::Inverse;
-use super::map::{Map, MapShape, between, clip};
+use super::map::{Map, MapShape, clip};
 use crate::Gaussian;
 use crate::forecast::Forecast;
-use crate::normal::lanes::quantiles_of_all;
+use crate::lanes::vector;
+use crate::normal::four::quantiles;
 
 /// So many forecasts are read at once.
 const SLOTS: usize = 4;
@@ -129,55 +132,67 @@ impl QuantileReader {
     pub fn read(&mut self, mut visit: impl FnMut(&[f64])) {
         let waiting = &self.slots[..std::mem::take(&mut self.waiting)];
         let Some(last) = waiting.last() else { return };
-        let continuous = waiting.iter().all(|slot| slot.map.shape() == MapShape::Probit);
-        let mut z = [[[0.0; 2]; SLOTS]; MOST_PAIRS];
-        if continuous {
-            for (p, (pair, z)) in self.pairs.iter_mut().zip(&mut z).enumerate() {
-                // Where fewer wait, the last one stands in the other places.
-                let slots = std::array::from_fn(|s| waiting.get(s).unwrap_or(last));
-                *z = invert(slots.map(|slot| &slot.map), slots.map(|slot| slot.scores[p]), &mut pair.above);
-            }
-        } else {
-            for (p, z) in z.iter_mut().take(self.pairs.len()).enumerate() {
-                for (z, slot) in z.iter_mut().zip(waiting) {
-                    *z = slot.scores[p].map(|score| slot.map.invert(score));
-                }
-            }
+        let together = waiting
+            .iter()
+            .all(|slot| slot.map.shape() == MapShape::Probit && slot.map.has_levels_of(&last.map));
+        let mut z = [[[0.0; SLOTS]; 2]; MOST_PAIRS];
+        // Where fewer wait, the last one stands in the other places.
+        let slots: [&Slot; SLOTS] = std::array::from_fn(|s| waiting.get(s).unwrap_or(last));
+        for (p, (pair, z)) in self.pairs.iter_mut().zip(&mut z).enumerate() {
+            *z = if together {
+                dispatch!(Level::new(), simd => invert(simd, slots, p, &mut pair.above))
+            } else {
+                [0, 1].map(|end| slots.map(|slot| slot.map.invert(slot.scores[p][end])))
+            };
         }
         for (s, slot) in waiting.iter().enumerate() {
             for (quantiles, z) in self.quantiles.as_chunks_mut::<2>().0.iter_mut().zip(&z) {
-                *quantiles = z[s].map(|z| slot.base.at_probit(z));
+                *quantiles = z.map(|z| slot.base.at_probit(z[s]));
             }
             visit(&self.quantiles);
         }
     }
 }
 
-/// The base scores at which continuous maps have two scores each. `above` says which levels they lie below, if it is right.
-fn invert(maps: [&Map; SLOTS], scores: [[f64; 2]; SLOTS], above: &mut [usize; 2]) -> [[f64; 2]; SLOTS] {
-    let (mut found, mut p) = ([[1; 2]; SLOTS], [[[0.0; 2]; 2]; SLOTS]);
-    for s in 0..SLOTS {
-        let announced = maps[s].announced();
-        for end in 0..2 {
-            let j = above[end].clamp(1, announced.len() - 1);
-            (found[s][end], p[s][end]) = (j, [clip(announced[j - 1]), clip(announced[j])]);
-        }
-    }
-    let mut r = [[[0.0; 2]; 2]; SLOTS];
-    quantiles_of_all(p.as_flattened().as_flattened(), r.as_flattened_mut().as_flattened_mut());
-    let mut z = [[0.0; 2]; SLOTS];
-    for s in 0..SLOTS {
-        let levels = maps[s].levels().probits();
-        for end in 0..2 {
-            let ([low, high], score, j) = (r[s][end], scores[s][end], found[s][end]);
-            if low < score && score <= high {
-                z[s][end] = between(score, (low, levels[j - 1]), (high, levels[j]));
-            } else {
-                (z[s][end], above[end]) = maps[s].invert_and_find(score);
+/// The base scores at which continuous maps on the same levels have two scores each. `above` says which levels they lie below, if it is right.
+#[inline(always)]
+fn invert<S: Simd>(simd: S, slots: [&Slot; SLOTS], pair: usize, above: &mut [usize; 2]) -> [[f64; SLOTS]; 2] {
+    let levels = slots[0].map.levels().probits();
+    let j = above.map(|above| above.clamp(1, levels.len() - 1));
+    // The probabilities around both scores: those towards the median, which are mostly central ones, and those away from it.
+    let around = [[j[0], j[1] - 1], [j[0] - 1, j[1]]];
+    let [inner, outer] = around.map(|levels| levels.map(|level| announced_at(simd, slots, level)));
+    let outer = quantiles(simd, outer);
+    let inner = quantiles(simd, inner);
+    let mut found = [[0.0; SLOTS]; 2];
+    for end in 0..2 {
+        let (low, high) = if end == 0 { (outer[0], inner[0]) } else { (inner[1], outer[1]) };
+        let scores = slots.map(|slot| slot.scores[pair][end]);
+        let score = vector(simd, scores);
+        // The operations of `between`.
+        let (from, to) = (levels[j[end] - 1], levels[j[end]]);
+        let z = (score - low) / (high - low) * (to - from) + from;
+        found[end] = z.simd_gt(to).select(f64x4::splat(simd, to), z).into();
+        let right = low.simd_lt(score) & score.simd_le(high);
+        if right.any_false() {
+            for s in 0..SLOTS {
+                if !right.test(s) {
+                    (found[end][s], above[end]) = slots[s].map.invert_and_find(scores[s]);
+                }
             }
         }
     }
-    z
+    found
+}
+
+/// What the maps announce at one level.
+#[inline(always)]
+fn announced_at<S: Simd>(simd: S, slots: [&Slot; SLOTS], level: usize) -> f64x4<S> {
+    let mut announced = [0.0; SLOTS];
+    for s in 0..SLOTS {
+        announced[s] = clip(slots[s].map.announced()[level]);
+    }
+    vector(simd, announced)
 }
 
 #[cfg(test)]

@@ -30,13 +30,11 @@ pub(in crate::recalibrate) struct Settlement {
 }
 
 impl Ledgers {
-    /// Gets ready to book an outcome with base probit score `z` against the plays of `plan`.
+    /// Gets ready to book an outcome with base probit score `z`, which is above that of the padding, against the plays of `plan`.
     ///
     /// `rounded` says that the plays were rounded to the grid, and so are no roots.
     pub(in crate::recalibrate) fn open(&mut self, plan: &Plan, z: f64, rounded: bool) -> Settlement {
         let late = plan.settled != self.steps;
-        // Below every level is below every level, but not below the padding.
-        let z = if z < f64::MIN { f64::MIN } else { z };
         let pull = self.pull();
         if late {
             self.measure_ratios(plan);
