@@ -24,6 +24,10 @@ use crate::turns::Turns;
 /// several at once in the time of one.
 const TOGETHER: usize = 16;
 
+/// Rows of a batch that all parts take before any goes on. Those of other series stand in the same lines of memory: they come from near by, as long as so many
+/// rows fit in there.
+const STRETCH: usize = 1 << 16;
+
 /// Pieces that the parts of a batch are run in: so many that no core has to wait long for another's last one.
 const PIECES: usize = 64;
 
@@ -134,9 +138,10 @@ enum Slot {
 struct Part<'a, E> {
     at: usize,
     series: Box<Series>,
+    /// The rows that are left, and their answers; NaN at first.
     rows: &'a [u32],
-    /// The answers, row by row; NaN at first.
     values: &'a mut [f64],
+    reader: Option<QuantileReader>,
     scores: Vec<RowScores>,
     refused: Vec<(usize, E)>,
 }
@@ -173,12 +178,15 @@ impl Fleet {
         let mut refused = Vec::new();
         let (away, part_of_row) = self.split(rows, &mut refused);
         let sorted = Sorted::new(part_of_row, away.len());
-        let (settings, prepared, width) = (&self.settings, &Prepared::new(&ask.answer), ask.answer.width());
+        let (prepared, width) = (Prepared::new(&ask.answer), ask.answer.width());
+        let question = Question { settings: &self.settings, ask, prepared: &prepared };
         let mut values = vec![f64::NAN; sorted.rows.len() * width];
-        let mut parts = sorted.parts(away, &mut values, width);
+        let mut parts = sorted.parts(away, &mut values, width, question);
         let piece = (parts.len() / PIECES).max(1);
-        let pieces = parts.par_iter_mut().with_max_len(piece);
-        pieces.for_each(|part| part.run(rows, Question { settings, ask, prepared }, width));
+        for end in (0..rows.len()).step_by(STRETCH).map(|start| start + STRETCH) {
+            let pieces = parts.par_iter_mut().with_max_len(piece);
+            pieces.for_each(|part| part.run(rows, end, question, width));
+        }
         let mut answers = Answers { values: Vec::new(), scores: Vec::new(), refused };
         for part in parts {
             answers.scores.extend(part.scores);
@@ -317,14 +325,28 @@ impl Sorted {
     }
 
     /// Every part with its rows and its share of the values.
-    fn parts<'a, E>(&'a self, away: Vec<Away>, values: &'a mut [f64], width: usize) -> Vec<Part<'a, E>> {
+    fn parts<'a, E>(
+        &'a self,
+        away: Vec<Away>,
+        values: &'a mut [f64],
+        width: usize,
+        question: Question<'_>,
+    ) -> Vec<Part<'a, E>> {
         let (mut rows, mut values, mut start) = (&self.rows[..], values, 0);
         let with_rows = away.into_iter().zip(&self.ends).map(|(Away { at, series }, &end)| {
             let (own_rows, own_values);
             (own_rows, rows) = rows.split_at(end - start);
             (own_values, values) = std::mem::take(&mut values).split_at_mut((end - start) * width);
             start = end;
-            Part { at, series, rows: own_rows, values: own_values, scores: Vec::new(), refused: Vec::new() }
+            Part {
+                at,
+                series,
+                rows: own_rows,
+                values: own_values,
+                reader: question.reader().filter(|_| own_rows.len() >= WORTH_READING_TOGETHER),
+                scores: Vec::new(),
+                refused: Vec::new(),
+            }
         });
         with_rows.collect()
     }
@@ -357,14 +379,18 @@ impl Sorted {
 }
 
 impl<E> Part<'_, E> {
-    fn run<R: Rows<Error = E>>(&mut self, rows: &R, question: Question<'_>, width: usize) {
+    /// Takes the rows that are left before `end`.
+    fn run<R: Rows<Error = E>>(&mut self, rows: &R, end: usize, question: Question<'_>, width: usize) {
+        let count = self.rows.partition_point(|&row| (row as usize) < end);
+        let (own_rows, rows_left) = self.rows.split_at(count);
+        let (values, values_left) = std::mem::take(&mut self.values).split_at_mut(count * width);
+        (self.rows, self.values) = (rows_left, values_left);
         // The picture is of the first series only.
         let fan = if self.at == 0 { question.ask.fan } else { 0 };
         let question = Question { ask: &Ask { fan, ..question.ask.clone() }, ..question };
         let plainly = question.learns_at_once();
-        let mut reader = question.reader().filter(|_| self.rows.len() >= WORTH_READING_TOGETHER);
         let mut plain = [None; TOGETHER];
-        let numbers = (0..).step_by(TOGETHER).zip(self.rows.chunks(TOGETHER));
+        let numbers = (0..).step_by(TOGETHER).zip(own_rows.chunks(TOGETHER));
         for (first, together) in numbers {
             for (plain, &row) in plain.iter_mut().zip(together) {
                 *plain = rows.plain(row as usize).filter(|_| plainly);
@@ -372,19 +398,19 @@ impl<E> Part<'_, E> {
             for (number, (&row, plain)) in (first..).zip(together.iter().zip(&plain)) {
                 let (row, scored) = (row as usize, self.scores.len());
                 let refuse = |error| rows.refuse(row, error);
-                if let (Some(reader), Some((forecast, outcome))) = (&mut reader, plain) {
+                if let (Some(reader), Some((forecast, outcome))) = (&mut self.reader, plain) {
                     let stepped = self.series.step_unread(forecast, *outcome, reader).map_err(refuse);
                     let failed = stepped.map_err(|error| self.refused.push((row, error))).is_err();
                     if failed || reader.is_full() {
                         let read = if failed { number } else { number + 1 };
-                        answer(reader, &mut self.values[..read * width], width);
+                        answer(reader, &mut values[..read * width], width);
                     }
                     continue;
                 }
-                if let Some(reader) = &mut reader {
-                    answer(reader, &mut self.values[..number * width], width);
+                if let Some(reader) = &mut self.reader {
+                    answer(reader, &mut values[..number * width], width);
                 }
-                let own = &mut self.values[number * width..][..width];
+                let own = &mut values[number * width..][..width];
                 let answers = &mut Answered { row, values: own, scores: &mut self.scores };
                 let stepped = match plain {
                     Some((forecast, outcome)) => {
@@ -405,8 +431,8 @@ impl<E> Part<'_, E> {
                 }
             }
         }
-        if let Some(reader) = &mut reader {
-            answer(reader, self.values, width);
+        if let Some(reader) = &mut self.reader {
+            answer(reader, values, width);
         }
     }
 }
