@@ -211,6 +211,23 @@ fn a_plain_row_is_its_task() {
     }
 }
 
+/// Series run side by side for a stretch of a long batch, and then for the next: this one has three, cut where none of them ends.
+#[test]
+fn a_long_batch_is_its_parts() {
+    let mut rows = table(140_000, 6, 0);
+    rows.0.iter_mut().for_each(|row| row.group = None);
+    let ask = ask(Answer::Quantiles(vec![0.1, 0.9]));
+    let (mut at_once, mut in_parts) =
+        (Fleet::new(Settings::default()).unwrap(), Fleet::new(Settings::default()).unwrap());
+    let whole = at_once.run(&InFewWords(&rows), &ask).values;
+    let second = Table(rows.0.split_off(50_001));
+    let mut parts = in_parts.run(&InFewWords(&rows), &ask).values;
+    parts.extend(in_parts.run(&InFewWords(&second), &ask).values);
+    assert!(whole.iter().zip(&parts).all(|(one, other)| one.to_bits() == other.to_bits()));
+    assert_eq!((whole.len(), parts.len()), (280_000, 280_000));
+    assert_eq!(at_once.to_bytes().unwrap(), in_parts.to_bytes().unwrap());
+}
+
 /// An outcome of which nobody says when it is known once left its forecast waiting for ever.
 #[test]
 fn an_outcome_without_its_time_changes_nothing() {

@@ -2,7 +2,7 @@
 
 use fearless_simd::{Level, Simd, dispatch, f64x4, mask64x4, prelude::*};
 
-use crate::lanes::{LANES, Quad, quads, quads_mut, vector};
+use crate::lanes::{LANES, Quad, across, quads, quads_mut, vector};
 use crate::recalibrate::ledgers::{Account, Ledgers, Row, ratio};
 use crate::recalibrate::memory::{Means, Memories};
 use crate::recalibrate::plan::Plan;
@@ -157,8 +157,8 @@ pub(in crate::recalibrate) fn walk(
     let announced = map.announced_padded_mut();
     for (b, row) in rows.iter().enumerate() {
         let fractions = &mut quads_mut(fractions)[b];
-        // Most plays stay in their cells.
-        if !fractions.iter().fold(false, |any, fraction| any | fraction.is_nan()) {
+        // Most plays stay in their cells. A sum is NaN if one of its terms is.
+        if !across(*fractions).is_nan() {
             continue;
         }
         for lane in 0..LANES {
