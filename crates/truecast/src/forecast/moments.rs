@@ -197,7 +197,7 @@ mod tests {
         let (mut atoms, mut by_bends) = (0, 0);
         // With 25 levels and as few, as many and more than there is room for among the bends.
         let rows = [0.0, 0.5, 3.0, 40.0].map(|far| [(far, true, 25), (far, false, 25)]);
-        let others = [(3.0, true, 2), (3.0, false, 7), (3.0, true, 28), (3.0, true, 29)];
+        let others = [(3.0, true, 2), (3.0, false, 7), (3.0, true, 28), (3.0, true, 31), (3.0, true, 32)];
         for (far, guard, levels) in rows.into_iter().flatten().chain(others) {
             let levels = Levels::stretched(levels, 6.0, 3.0).unwrap();
             let parameters = Parameters::builder().levels(levels).guard(guard).build().unwrap();

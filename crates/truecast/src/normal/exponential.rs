@@ -2,7 +2,7 @@
 
 use fearless_simd::{Simd, f64x4, prelude::*};
 
-use super::lanes::{LN_2_HIGH, LN_2_LOW, P, WHOLE};
+use super::lanes::{EXP, LN_2_HIGH, LN_2_LOW, WHOLE};
 
 /// exp x of each of four numbers within ±700.
 #[inline(always)]
@@ -29,7 +29,7 @@ fn exp_of_difference<S: Simd>(high: f64x4<S>, low: f64x4<S>) -> f64x4<S> {
     let all = |value: f64| f64x4::splat(high.token(), value);
     let r = high - low;
     let t = r * r;
-    let c = r - t * (all(P[0]) + t * (all(P[1]) + t * (all(P[2]) + t * (all(P[3]) + t * P[4]))));
+    let c = r - t * (all(EXP[0]) + t * (all(EXP[1]) + t * (all(EXP[2]) + t * (all(EXP[3]) + t * EXP[4]))));
     (r * c / (all(2.0) - c) - low + high) + 1.0
 }
 

@@ -248,8 +248,8 @@ pub(super) fn tree<const COUNT: usize>(coefficients: &[f64; COUNT], x: f64) -> f
 
 pub(super) const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 pub(super) const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-/// Of r coth(r/2) − 2, in powers of r².
-pub(super) const P: [f64; 5] = [
+/// Of r coth(r/2) − 2, in powers of r²: fdlibm's.
+pub(super) const EXP: [f64; 5] = [
     1.666_666_666_666_660_2e-1,
     -2.777_777_777_701_559_3e-3,
     6.613_756_321_437_934e-5,
@@ -261,11 +261,19 @@ pub(super) const WHOLE: f64 = 6_755_399_441_055_744.0;
 
 /// exp(high − low) for a difference within ±0.35, in the rational form of fdlibm and with its constants.
 #[inline(always)]
-pub(super) fn exp_of_difference(high: f64, low: f64) -> f64 {
+fn exp_of_difference(high: f64, low: f64) -> f64 {
     let r = high - low;
     let t = r * r;
-    let c = r - t * (P[0] + t * (P[1] + t * (P[2] + t * (P[3] + t * P[4]))));
+    let c = r - t * (EXP[0] + t * (EXP[1] + t * (EXP[2] + t * (EXP[3] + t * EXP[4]))));
     1.0 + (r * c / (2.0 - c) - low + high)
+}
+
+/// The c of that form, exp r = (2 + 2r − c) / (2 − c), as a tree: its terms fall so fast that the order costs no digits.
+#[inline(always)]
+pub(super) fn exp_rest(r: f64) -> f64 {
+    let t = r * r;
+    let square = t * t;
+    r - t * ((EXP[0] + EXP[1] * t) + ((EXP[2] + EXP[3] * t) + EXP[4] * square) * square)
 }
 
 /// exp(−x²/2) for 0 ≤ x ≤ [`END`].

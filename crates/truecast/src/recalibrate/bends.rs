@@ -1,270 +1,210 @@
 //! The inverse of a map as its bends: where its slope changes, and by how much.
 //!
-//! h, from the calibrated probit score x to the base's score z, is piecewise linear, and bends at every level and at every guarded quantile.
-//! An integral of h′ against some f with antiderivative −F is then a sum over the bends, in any order:
+//! The inverse of R_t, from the ledger's probit score r to the base's score z, is piecewise linear and bends at the levels. An integral of its
+//! slope e against f(r) with antiderivative −F is then a sum over the bends:
 //!
 //! ```text
-//! ∫ h′ f dx = Σ F(x_i) (s_i⁺ − s_i⁻) + Σ f · rise over jumps,      s⁻, s⁺ the slopes before and after a bend
-//! s = e γ,    e = dz/dr of R_t's inverse, between two levels;    γ = dr/dx of the guard's inverse, between two guarded quantiles
+//! ∫ e f dr = Σ F(r_j) (e_j⁺ − e_j⁻) + Σ f · rise over jumps,      e⁻, e⁺ the slopes before and after a level
 //! ```
 //!
-//! So the two sorted lists need not be merged: a level must know between which guarded quantiles it lies, and a guarded quantile between
-//! which levels. Calibrated scores of guarded quantiles are the same for every map, and F is found there in a table. h
-//! jumps where two levels have one r_j, and has an atom where the guard pooled (γ = 0). As everywhere, a guarded quantile that falls on a level
-//! comes first. The calibrated median is a guarded quantile. Without a guard, one that changes nothing takes its place.
+//! The guard's part is in f and F, see [`integrals`](super::guard): what they need at a level is looked up in the guard's cell in which it lies.
+//! At the calibrated median, where f jumps, F does too. Without a guard, one that changes nothing takes its place.
 //!
-//! A level that rises by almost nothing makes e large, and sums over bends cancel: whoever adds them up looks after that.
+//! A level that rises by almost nothing makes e large, and the terms of the two levels cancel. So where the run of a cell in calibrated score is
+//! [`SHORT`], and the guard does not bend in it, it counts as a jump, of which the run is given: whoever adds up makes a correction for it.
 //!
 //! Cost: Φ⁻¹ once per level, each guarded quantile compared with every level, no allocation. [`Walk`](super::Walk) is for maps of
 //! more levels.
 
-use super::guard::{self, Grid, Knots};
+use multiversion::multiversion;
+
+use super::guard::{self, Integrals, Knots, Sums, Table};
 use super::map::{Map, MapShape, clip};
-use crate::grid::cells::{CELLS, Cells, ROOM};
-use crate::lanes::{LANES, Quad, quads};
+use crate::grid::cells::Cells;
+use crate::lanes::{LANES, Quad, across, quads, quads_mut};
 use crate::normal::rows::{self, ROW};
+
+/// Below this the run of a cell in calibrated score is so short that the cell counts as a jump.
+pub(crate) const SHORT: f64 = 0.03;
 
 /// Which of the guarded quantiles is the median.
 const MEDIAN: usize = guard::COUNT / 2;
 
-/// The bends of a map's inverse.
-///
-/// In lists of [`CELLS`] the cell below knot i has the number i, and the knot itself stands at i + 1, after one that repeats the first. After the levels
-/// their last repeats, and nothing bends there.
+/// The bends of a map's inverse. After the levels their last repeats, and nothing bends there.
 #[derive(Debug)]
-pub(crate) struct Bends<'a> {
-    grid: &'a Grid,
-    cells: &'a Cells,
-    /// r_j, and e between them: 0 where two levels have one score.
-    ledger: [f64; CELLS],
-    ledger_slopes: [f64; CELLS],
-    /// The guard's knots, γ between them, and 1/γ.
-    guard: [f64; CELLS],
-    guard_slopes: [f64; CELLS],
-    per_guard_slope: [f64; CELLS],
-    /// Base scores of the guarded quantiles, and e there.
-    guarded: [f64; ROOM],
-    ledger_slopes_there: [f64; ROOM],
-    /// Calibrated scores of the levels, and γ there.
-    calibrated: [f64; ROOM],
-    guard_slopes_there: [f64; ROOM],
+#[repr(align(64))]
+pub(crate) struct Bends {
+    /// The base score of the calibrated median, and e there.
+    pub(crate) median: f64,
+    pub(crate) median_slope: f64,
+    /// By how much the two antiderivatives jump there.
+    pub(crate) across_median: [f64; 2],
+    /// e below each level, and above the last; 0 in a jump.
+    pub(crate) slopes: [f64; ROW + 1],
+    /// How far the base score jumps between the level before and each one.
+    pub(crate) jumps: [f64; ROW],
+    /// 1 where a level lies below the calibrated median, whose score may round to the other side, and else 0.
+    pub(crate) below_median: [f64; ROW],
+    pub(crate) guarded: Guarded,
 }
 
-/// A bend.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Bend {
-    /// The base score z.
-    pub(crate) base: f64,
-    /// s⁺ − s⁻.
-    pub(crate) change: f64,
-    /// s⁺ + s⁻.
-    pub(crate) both: f64,
+/// Levels as the guard sees them.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct Guarded {
+    /// The calibrated score x.
+    pub(crate) calibrated: [f64; ROW],
+    /// γ = dr/dx.
+    pub(crate) slopes: [f64; ROW],
+    /// What the two antiderivatives are beside those of the normal distribution.
+    pub(crate) areas: [f64; ROW],
+    pub(crate) moments: [f64; ROW],
+    /// From the level before to this one in calibrated score; 1 where the guard bends between them.
+    pub(crate) runs: [f64; ROW],
 }
 
-impl<'a> Bends<'a> {
+impl Bends {
     /// The cells of a map without steps, and with no more levels than there is room for: what [`Bends::fill`] needs.
     pub(crate) fn serve(map: &Map) -> Option<&Cells> {
         map.levels().cells().filter(|_| map.shape() == MapShape::Probit)
     }
 
-    /// For a map that they [`serve`](Bends::serve). Large, and so to be [filled](Bends::fill) where they stand.
+    /// Large, and so to be [filled](Bends::fill) where they stand.
     #[inline(always)]
-    pub(crate) fn empty(map: &'a Map, cells: &'a Cells) -> Self {
+    pub(crate) fn empty() -> Self {
+        let zero = [0.0; ROW];
         Bends {
-            grid: knots(map).grid(),
-            cells,
-            ledger: [0.0; CELLS],
-            ledger_slopes: [0.0; CELLS],
-            guard: [0.0; CELLS],
-            guard_slopes: [0.0; CELLS],
-            per_guard_slope: [0.0; CELLS],
-            guarded: [0.0; ROOM],
-            ledger_slopes_there: [0.0; ROOM],
-            calibrated: [0.0; ROOM],
-            guard_slopes_there: [0.0; ROOM],
+            median: 0.0,
+            median_slope: 0.0,
+            across_median: [0.0; 2],
+            slopes: [0.0; ROW + 1],
+            jumps: zero,
+            below_median: zero,
+            guarded: Guarded { calibrated: zero, slopes: zero, areas: zero, moments: zero, runs: zero },
         }
     }
 
-    /// A part of vector loops elsewhere.
+    /// With those of a map that they [`serve`](Bends::serve). A part of vector loops elsewhere.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, map: &Map) {
-        let count = map.levels().count();
-        self.place_guard(knots(map));
-        self.place_levels(map, count);
-        let mut cells_of_guarded = [[0.0; LANES]; ROOM / LANES];
-        self.find_cells_of_guarded(knots(map), count, &mut cells_of_guarded);
-        self.find_ledger_slopes(map, count);
-        look_up(&cells_of_guarded, self);
-    }
-
-    /// r_j of each level.
-    #[inline(always)]
-    fn place_levels(&mut self, map: &Map, count: usize) {
-        let announced = map.announced_padded();
-        let last = announced[count - 1];
-        let mut p = [last; ROW];
-        // Where the length is known, as with 25 levels, whole vectors are read.
-        if let Ok(announced) = <&[f64; ROW]>::try_from(announced) {
-            for j in 0..ROW {
-                p[j] = clip(if j < count { announced[j] } else { last });
-            }
-        } else {
-            for j in 0..ROW {
-                p[j] = clip(if j < count { announced[j] } else { last });
-            }
+    pub(crate) fn fill(&mut self, map: &Map, cells: &Cells) {
+        let (count, knots) = (map.levels().count(), knots(map));
+        let sums = Sums::new(knots);
+        let mut levels = Levels { scores: [0.0; ROW], runs: [0.0; ROW], cells: [0; ROW] };
+        place_levels(map, cells, &mut levels.scores);
+        guard::find(knots, &levels.scores, &mut levels.cells);
+        levels.find_runs();
+        let (guard, table) = (Integrals::new(&sums, knots), knots.table());
+        if !look_up(count, &levels, &guard, table, &mut self.guarded) {
+            guard::find_exactly(knots, &levels.scores, &mut levels.cells);
+            look_up(count, &levels, &guard, table, &mut self.guarded);
         }
-        let mut r = [0.0; ROW];
-        rows::quantiles(&p, &mut r);
-        self.ledger[1..=ROW].copy_from_slice(&r);
-        self.ledger[0] = r[0];
-    }
 
-    /// e in each cell.
-    #[inline(always)]
-    fn find_ledger_slopes(&mut self, map: &Map, count: usize) {
-        let (lower, upper) = map.outer_slopes(|j| self.ledger[1 + j]);
-        let (lower, upper) = (1.0 / lower, 1.0 / upper);
-        for c in 0..ROOM {
-            let run = self.ledger[c + 1] - self.ledger[c];
-            let slope = if run > 0.0 { self.cells.rises[c] / run } else { 0.0 };
-            self.ledger_slopes[c] = if c < count { slope } else { upper };
+        let (lower, upper) = map.outer_spreads(|j| levels.scores[j]);
+        for j in 0..ROW {
+            let is_jump = self.guarded.runs[j] < SHORT;
+            self.jumps[j] = if is_jump { cells.rises[j] } else { 0.0 };
+            let inner = if is_jump { 0.0 } else { cells.rises[j] / levels.runs[j] };
+            let outer = if cells.used[j] > 0.0 { lower } else { upper };
+            self.slopes[j] = if cells.rises[j] > 0.0 { inner } else { outer };
         }
-        self.ledger_slopes[0] = lower;
-        self.ledger_slopes[ROOM] = upper;
-    }
+        self.slopes[ROW] = upper;
 
-    /// The guard's knots, and γ in each cell with 1/γ. Beyond the outer guarded quantiles the guard only shifts.
-    #[inline(always)]
-    fn place_guard(&mut self, knots: &Knots) {
-        let scores = knots.padded_scores();
-        self.guard[1..=ROOM].copy_from_slice(scores);
-        self.guard[0] = scores[0];
-        self.guard[1 + guard::COUNT..].fill(scores[guard::COUNT - 1]);
-        self.guard_slopes = [1.0; CELLS];
-        self.per_guard_slope = [1.0; CELLS];
-        for c in 1..guard::COUNT {
-            let run = scores[c] - scores[c - 1];
-            self.guard_slopes[c] = run * self.grid.per_run[c];
-            self.per_guard_slope[c] = self.grid.runs[c] / run;
+        let median = knots.scores()[MEDIAN];
+        for j in 0..ROW {
+            self.below_median[j] = if levels.scores[j] < median { 1.0 } else { 0.0 };
         }
-    }
-
-    /// The cell of the ledger in which each guarded quantile lies, in the last bits.
-    #[inline(always)]
-    fn find_cells_of_guarded(&self, knots: &Knots, count: usize, cells: &mut [Quad; ROOM / LANES]) {
-        /// 2⁵²: a whole number below it stands in its last bits.
-        const NATURAL: f64 = 4_503_599_627_370_496.0;
-        let guard = quads(knots.padded_scores());
-        let mut found = [[NATURAL; LANES]; ROOM / LANES];
-        let mut cell = NATURAL;
-        for &score in &self.ledger[1..=count] {
-            cell += 1.0;
-            for q in 0..ROOM / LANES {
-                for l in 0..LANES {
-                    let before = found[q][l];
-                    found[q][l] = if score < guard[q][l] { cell } else { before };
-                }
+        let mut below = [0.0; LANES];
+        for row in quads(&levels.scores) {
+            for l in 0..LANES {
+                below[l] += if row[l] < median { 1.0 } else { 0.0 };
             }
         }
-        *cells = found;
-    }
-
-    /// The base score of the calibrated median, and s⁻ and s⁺ there.
-    #[inline(always)]
-    pub(crate) fn median(&self) -> (f64, [f64; 2]) {
-        let slope = self.ledger_slopes_there[MEDIAN];
-        (self.guarded[MEDIAN], [slope * self.guard_slopes[MEDIAN], slope * self.guard_slopes[MEDIAN + 1]])
-    }
-
-    /// The bend at a guarded quantile.
-    #[inline(always)]
-    pub(crate) fn guarded(&self, k: usize) -> Bend {
-        let slope = self.ledger_slopes_there[k];
-        let (before, after) = (self.guard_slopes[k], self.guard_slopes[k + 1]);
-        Bend { base: self.guarded[k], change: slope * (after - before), both: slope * (after + before) }
-    }
-
-    /// The calibrated score of a guarded quantile, ∫ of the tail probability beyond it, and ∫ of that times the distance: with the sign of the score,
-    /// and 0 at the median.
-    #[inline(always)]
-    pub(crate) fn beyond_guarded(&self, k: usize) -> (f64, f64, f64) {
-        (self.grid.anchors[k + 1], self.grid.areas[k], self.grid.moments[k])
-    }
-
-    /// The bend at a level.
-    #[inline(always)]
-    pub(crate) fn level(&self, j: usize) -> Bend {
-        let slope = self.guard_slopes_there[j];
-        let (before, after) = (self.ledger_slopes[j], self.ledger_slopes[j + 1]);
-        Bend {
-            base: self.cells.from[j + 1],
-            change: slope * (after - before),
-            both: slope * (after + before),
-        }
-    }
-
-    /// How far h jumps between the level before and this one.
-    #[inline(always)]
-    pub(crate) fn jump(&self, j: usize) -> f64 {
-        if self.ledger[j + 1] > self.ledger[j] { 0.0 } else { self.cells.rises[j] }
-    }
-
-    /// Whether a level lies below the calibrated median. Its score may round to the other side.
-    #[inline(always)]
-    pub(crate) fn is_below_median(&self, j: usize) -> bool {
-        self.ledger[j + 1] < self.guard[MEDIAN + 1]
-    }
-
-    /// The calibrated scores x of the levels.
-    #[inline(always)]
-    pub(crate) fn calibrated(&self) -> &[f64; ROOM] {
-        &self.calibrated
+        let cell = (across(below) as usize).min(count) % ROW;
+        let level = cell.saturating_sub(1);
+        self.median_slope = self.slopes[cell];
+        self.median = cells.levels[level] + (median - levels.scores[level]) * self.median_slope;
+        self.across_median = sums.across_median;
     }
 }
 
-/// Looks up for each bend what it has from the cell of the other kind in which it lies.
+/// Levels as R_t sees them.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Levels {
+    /// r_j, and how far it lies above the one before.
+    scores: [f64; ROW],
+    runs: [f64; ROW],
+    /// The guard's cell in which each lies.
+    cells: [u32; ROW],
+}
+
+impl Levels {
+    #[inline(always)]
+    fn find_runs(&mut self) {
+        let mut shifted = [self.scores[0]; ROW + 1];
+        shifted[1..].copy_from_slice(&self.scores);
+        for j in 0..ROW {
+            self.runs[j] = shifted[j + 1] - shifted[j];
+        }
+    }
+}
+
+/// r_j of each level.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
+fn place_levels(map: &Map, cells: &Cells, scores: &mut [f64; ROW]) {
+    let announced = map.announced_padded();
+    let last = announced[map.levels().count() - 1];
+    let mut p = [last; ROW];
+    // Where the length is known, as with 25 levels, whole vectors are read.
+    match <&[f64; 28]>::try_from(announced) {
+        Ok(announced) => p[..28].copy_from_slice(announced),
+        Err(_) => p[..announced.len()].copy_from_slice(announced),
+    }
+    for j in 0..ROW {
+        p[j] = clip(if cells.used[j] > 0.0 { p[j] } else { last });
+    }
+    rows::quantiles(&p, scores);
+}
+
+/// Looks up for each level what the guard's cell in which it lies has for it. Whether all lie in their cells.
+///
+/// Not with wider vectors: they would be gathered by instructions that are slower than single loads.
+#[multiversion(targets("x86_64+avx2"))]
+fn look_up(count: usize, levels: &Levels, guard: &Integrals, table: &Table, out: &mut Guarded) -> bool {
+    let mut least = [0.0; LANES];
+    for q in 0..count.div_ceil(LANES).min(ROW / LANES) {
+        let mut at = [0; LANES];
+        for l in 0..LANES {
+            at[l] = levels.cells[LANES * q + l] as usize % ROW;
+        }
+        let (t, from) = (gather(&table.anchors, &at), gather(&guard.from, &at));
+        let (slope, per_slope) = (gather(&guard.slopes, &at), gather(&guard.per_slope, &at));
+        let (u, v) = (gather(&guard.u, &at), gather(&guard.v, &at));
+        let (scores, runs) = (quads(&levels.scores)[q], quads(&levels.runs)[q]);
+        let (mut calibrated, mut moments, mut run) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for l in 0..LANES {
+            let offset = scores[l] - from[l];
+            least[l] = if offset < least[l] { offset } else { least[l] };
+            calibrated[l] = t[l] + offset * per_slope[l];
+            moments[l] = v[l] - u[l] * offset;
+            run[l] = if offset >= runs[l] { runs[l] * per_slope[l] } else { 1.0 };
+        }
+        quads_mut(&mut out.calibrated)[q] = calibrated;
+        quads_mut(&mut out.slopes)[q] = slope;
+        quads_mut(&mut out.areas)[q] = u;
+        quads_mut(&mut out.moments)[q] = moments;
+        quads_mut(&mut out.runs)[q] = run;
+    }
+    across(least) >= 0.0
+}
+
+/// What stands in each of four places.
 #[inline(always)]
-fn look_up(cells_of_guarded: &[Quad; ROOM / LANES], bends: &mut Bends) {
-    let mut at_most = [0_u8; CELLS];
-    for q in 0..ROOM / LANES {
-        let mut cell = [0; LANES];
-        for l in 0..LANES {
-            cell[l] = cells_of_guarded[q][l].to_bits() as usize % CELLS;
-            at_most[cell[l]] = (LANES * q + l + 1).min(guard::COUNT) as u8;
-        }
-        let (z, r) = (gather(&bends.cells.from, &cell), gather(&bends.ledger, &cell));
-        let slope = gather(&bends.ledger_slopes, &cell);
-        for l in 0..LANES {
-            let k = LANES * q + l;
-            bends.guarded[k] = z[l] + (bends.guard[1 + k] - r[l]) * slope[l];
-            bends.ledger_slopes_there[k] = slope[l];
-        }
-    }
-    // How many guarded quantiles lie at or below a level: as many as for the one before, or more.
-    let mut below = 0;
-    for q in 0..ROOM / LANES {
-        let mut cell = [0; LANES];
-        for l in 0..LANES {
-            below = at_most[LANES * q + l].max(below);
-            cell[l] = usize::from(below) % CELLS;
-        }
-        let (t, x) = (gather(&bends.grid.anchors, &cell), gather(&bends.guard, &cell));
-        let (slope, per_slope) = (gather(&bends.guard_slopes, &cell), gather(&bends.per_guard_slope, &cell));
-        for l in 0..LANES {
-            let j = LANES * q + l;
-            bends.calibrated[j] = t[l] + (bends.ledger[1 + j] - x[l]) * per_slope[l];
-            bends.guard_slopes_there[j] = slope[l];
-        }
-    }
+fn gather(list: &[f64; ROW], places: &[usize; LANES]) -> Quad {
+    [list[places[0]], list[places[1]], list[places[2]], list[places[3]]]
 }
 
 #[inline(always)]
 fn knots(map: &Map) -> &Knots {
     map.guard().unwrap_or_else(|| Knots::identity())
-}
-
-/// What stands in each of four places.
-#[inline(always)]
-fn gather(list: &[f64; CELLS], places: &[usize; LANES]) -> Quad {
-    [list[places[0]], list[places[1]], list[places[2]], list[places[3]]]
 }

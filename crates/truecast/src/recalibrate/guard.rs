@@ -27,6 +27,7 @@
 //!
 //! Cost: O(K), no allocation. See docs/theory.md, "The coverage guard".
 
+mod integrals;
 mod inverse;
 
 use std::sync::{Arc, LazyLock};
@@ -34,10 +35,10 @@ use std::sync::{Arc, LazyLock};
 use fearless_simd::{Simd, f64x4, prelude::*};
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::integrals::{Integrals, Sums, Table, find, find_exactly};
 pub(super) use self::inverse::Inverse;
 
 use crate::error::SnapshotError;
-use crate::grid::cells::CELLS;
 use crate::lanes::{LANES, count_at_most, quads, quads_mut, vector};
 use crate::normal;
 
@@ -65,15 +66,7 @@ pub(super) struct Grid {
     budgets: [f64; ROOM],
     /// How many probits surely lie below a score, for each tenth of a unit from −[`SEARCHED`] on.
     surely_below: [u8; TENTHS],
-    /// The probits, with the first of them once more before it.
-    pub(super) anchors: [f64; CELLS],
-    /// How far each probit lies above the one before it; 1 where there is none.
-    pub(super) runs: [f64; CELLS],
-    /// 1 / `runs`.
-    pub(super) per_run: [f64; CELLS],
-    /// ∫ of the tail probability beyond each probit, away from 0, and ∫ of it times the distance, with the probit's sign.
-    pub(super) areas: [f64; CELLS],
-    pub(super) moments: [f64; CELLS],
+    integrals: Table,
 }
 
 /// Beyond the outer quantiles.
@@ -102,22 +95,8 @@ static GRID: LazyLock<Arc<Grid>> = LazyLock::new(|| {
     }
     // A tenth less, whatever the rounding.
     let sure = |tenth: usize| (tenth as f64 - 1.0) / 10.0 - SEARCHED;
-    let finite = |k: usize| probits[k.min(COUNT - 1)];
-    let sizes: [f64; CELLS] = std::array::from_fn(|k| finite(k).abs());
-    let runs: [f64; CELLS] = std::array::from_fn(|k| match k {
-        0 | COUNT.. => 1.0,
-        _ => probits[k] - probits[k - 1],
-    });
     Arc::new(Grid {
-        anchors: std::array::from_fn(|k| finite(k.saturating_sub(1))),
-        per_run: runs.map(f64::recip),
-        runs,
-        areas: sizes.map(|x| normal::density(x) - x * normal::sf(x)),
-        moments: std::array::from_fn(|k| {
-            let (t, x) = (finite(k), sizes[k]);
-            let moment = 0.5 * ((1.0 + x * x) * normal::sf(x) - x * normal::density(x));
-            if t == 0.0 { 0.0 } else { t.signum() * moment }
-        }),
+        integrals: Table::new(&std::array::from_fn(|k| probits[k])),
         surely_below: std::array::from_fn(|tenth| probits.partition_point(|&t| t < sure(tenth)) as u8),
         probits,
         probabilities: probits.map(normal::cdf),
@@ -362,8 +341,9 @@ impl Knots {
         &IDENTITY
     }
 
-    pub(super) fn grid(&self) -> &Grid {
-        &self.grid
+    /// What of the guard's integrals is the same for all knots.
+    pub(super) fn table(&self) -> &Table {
+        &self.grid.integrals
     }
 
     /// With room for a multiple of four of them.

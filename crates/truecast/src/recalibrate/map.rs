@@ -324,6 +324,18 @@ impl Map {
         (self.chord(part, 0, &at), self.chord(last - part, last, &at))
     }
 
+    /// One over each of the [`outer_slopes`](Map::outer_slopes), to a rounding.
+    #[inline(always)]
+    pub(super) fn outer_spreads(&self, at: impl Fn(usize) -> f64) -> (f64, f64) {
+        let (part, last) = (self.outer_part(), self.levels.count() - 1);
+        let levels = self.levels.probits();
+        let spread = |inner: usize, outer: usize| {
+            let spread = (levels[outer] - levels[inner]) / (at(outer) - at(inner));
+            spread.clamp(1.0 / SLOPES.1, 1.0 / SLOPES.0)
+        };
+        (spread(0, part), spread(last - part, last))
+    }
+
     /// How many levels from the outer one the tail's slope is taken.
     fn outer_part(&self) -> usize {
         ((self.levels.count() - 1) / OUTER_PART).max(1)
