@@ -4,6 +4,8 @@
 //! Vectors with one entry per level are padded to a multiple of [`LANES`], so that no pass ends in a scalar remainder. Every pass
 //! works level by level, or sums in a fixed order, so results are the same on every machine.
 
+use std::ops::{Add, Div, Mul, Sub};
+
 use fearless_simd::{Simd, f64x4, prelude::*};
 use multiversion::multiversion;
 
@@ -18,6 +20,21 @@ pub(crate) type Quad = [f64; LANES];
 pub(crate) fn vector<S: Simd>(simd: S, quad: Quad) -> f64x4<S> {
     f64x4::simd_from(simd, quad)
 }
+
+/// A number, or a vector of them: what formulas are written for that are evaluated for one level and for several.
+pub(crate) trait Number:
+    Copy
+    + Add<Output = Self>
+    + Add<f64, Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Mul<f64, Output = Self>
+    + Div<Output = Self>
+{
+}
+
+impl Number for f64 {}
+impl<S: Simd> Number for f64x4<S> {}
 
 /// The padded length for `count` levels.
 pub(crate) fn padded(count: usize) -> usize {

@@ -14,14 +14,12 @@
 //! ledgers and the guard look after calibration. Guarantee: by convexity the mixture's regret is at most the α-weighted sum of
 //! its parts'; the regret of the mixture itself is booked exactly. Cost: O(M) per memory and one exponential each.
 
-use std::ops::{Add, Mul};
-
 use fearless_simd::{Simd, f64x4, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SnapshotError;
 use crate::grid::Levels;
-use crate::lanes::{Quad, pad, padded, quads, quads_mut, vector};
+use crate::lanes::{Number, Quad, pad, padded, quads, quads_mut, vector};
 
 /// After how many outcomes an old one counts half, in each memory.
 #[cfg(test)]
@@ -163,10 +161,7 @@ impl Means<'_> {
 }
 
 #[inline(always)]
-fn weighted_sum<T>(weights: [T; EXPERTS], of: [T; EXPERTS]) -> T
-where
-    T: Copy + Add<Output = T> + Mul<Output = T>,
-{
+fn weighted_sum<T: Number>(weights: [T; EXPERTS], of: [T; EXPERTS]) -> T {
     weights[0] * of[0] + weights[1] * of[1] + (weights[2] * of[2] + weights[3] * of[3])
 }
 

@@ -12,11 +12,10 @@
 //! its wide steps. Guarantee: by convexity the mixture's regret against the base is at most the w-weighted sum of the
 //! plays' regrets, which is kept exactly. Cost: O(M) and one exponential. See docs/theory.md, "Trust".
 
-use std::ops::{Add, Mul, Sub};
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::SnapshotError;
+use crate::lanes::Number;
 
 const RATE: f64 = 8.0;
 const SHARE: f64 = 0.001;
@@ -68,18 +67,12 @@ impl Trust {
 
 /// (u−o)² − (p−o)² without cancellation, at one level or at several.
 #[inline(always)]
-pub(crate) fn gain<T>(base: T, play: T, happened: T) -> T
-where
-    T: Copy + Add<Output = T> + Sub<Output = T> + Mul<Output = T>,
-{
+pub(crate) fn gain<T: Number>(base: T, play: T, happened: T) -> T {
     (base - play) * (base + play - (happened + happened))
 }
 
 /// Plays mixed with the base probabilities; `rest` is 1 − `weight`.
 #[inline(always)]
-pub(crate) fn mix<T>(weight: T, rest: T, play: T, base: T) -> T
-where
-    T: Copy + Add<Output = T> + Mul<Output = T>,
-{
+pub(crate) fn mix<T: Number>(weight: T, rest: T, play: T, base: T) -> T {
     weight * play + rest * base
 }

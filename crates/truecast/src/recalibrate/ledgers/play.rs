@@ -2,22 +2,15 @@
 //!
 //! The pass over the levels looks for it in the cell of the last play; a level whose root lies elsewhere is walked to it.
 
-use std::ops::{Add, Div, Mul};
-
 use super::Ledgers;
-use crate::lanes::{LANES, Quad};
+use crate::lanes::{LANES, Number, Quad};
 use crate::random;
 use crate::recalibrate::plan::Plan;
 use crate::subroutine::{Play, find_root};
 
 /// w / (A + w²), and 0 where the ledger has had no weight yet; of one level or of several.
 #[inline(always)]
-pub(in crate::recalibrate) fn ratio<
-    T: Copy + Add<Output = T> + Add<f64, Output = T> + Mul<Output = T> + Div<Output = T>,
->(
-    w: T,
-    squares: T,
-) -> T {
+pub(in crate::recalibrate) fn ratio<T: Number>(w: T, squares: T) -> T {
     // The smallest normal number changes no sum but that of two zeros, where w is 0 too and so is the quotient.
     w / (squares + w * w + f64::MIN_POSITIVE)
 }
