@@ -26,7 +26,7 @@ const TOGETHER: usize = 16;
 
 /// Rows of a batch that all parts take before any goes on. Those of other series stand in the same lines of memory: they come from near by, as long as so many
 /// rows fit in there.
-const STRETCH: usize = 1 << 16;
+const STRETCH: usize = 1 << 17;
 
 /// Pieces that the parts of a batch are run in: so many that no core has to wait long for another's last one.
 const PIECES: usize = 64;
@@ -138,7 +138,7 @@ enum Slot {
 struct Part<'a, E> {
     at: usize,
     series: Box<Series>,
-    /// The rows that are left, and their answers; NaN at first.
+    /// The rows that are left, and their answers.
     rows: &'a [u32],
     values: &'a mut [f64],
     reader: Option<QuantileReader>,
@@ -180,7 +180,8 @@ impl Fleet {
         let sorted = Sorted::new(part_of_row, away.len());
         let (prepared, width) = (Prepared::new(&ask.answer), ask.answer.width());
         let question = Question { settings: &self.settings, ask, prepared: &prepared };
-        let mut values = vec![f64::NAN; sorted.rows.len() * width];
+        // Zeros, which the system has at hand, each on the core that first writes there.
+        let mut values = vec![0.0; sorted.rows.len() * width];
         let mut parts = sorted.parts(away, &mut values, width, question);
         let piece = (parts.len() / PIECES).max(1);
         for end in (0..rows.len()).step_by(STRETCH).map(|start| start + STRETCH) {
@@ -353,7 +354,7 @@ impl Sorted {
 
     /// The values in the order of the batch, on all cores; NaN for rows that came to no part.
     fn unsorted(&self, values: &[f64], width: usize) -> Vec<f64> {
-        let mut all = vec![f64::NAN; self.places.len() * width];
+        let mut all = vec![0.0; self.places.len() * width];
         if width == 0 {
             return all;
         }
@@ -368,8 +369,9 @@ impl Sorted {
             }
             _ => {
                 for (own, &place) in all.chunks_exact_mut(width).zip(places) {
-                    if let Some(values) = values.get(place as usize * width..).filter(|_| place != NOWHERE) {
-                        own.copy_from_slice(&values[..width]);
+                    match values.get(place as usize * width..).filter(|_| place != NOWHERE) {
+                        Some(values) => own.copy_from_slice(&values[..width]),
+                        None => own.fill(f64::NAN),
                     }
                 }
             }
@@ -401,9 +403,11 @@ impl<E> Part<'_, E> {
                 if let (Some(reader), Some((forecast, outcome))) = (&mut self.reader, plain) {
                     let stepped = self.series.step_unread(forecast, *outcome, reader).map_err(refuse);
                     let failed = stepped.map_err(|error| self.refused.push((row, error))).is_err();
-                    if failed || reader.is_full() {
-                        let read = if failed { number } else { number + 1 };
-                        answer(reader, &mut values[..read * width], width);
+                    if failed {
+                        answer(reader, &mut values[..number * width], width);
+                        values[number * width..][..width].fill(f64::NAN);
+                    } else if reader.is_full() {
+                        answer(reader, &mut values[..(number + 1) * width], width);
                     }
                     continue;
                 }

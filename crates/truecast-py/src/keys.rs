@@ -101,10 +101,13 @@ impl Keys {
         let mut keys = Keys { codes: Vec::with_capacity(given.len()), texts: Vec::new() };
         // A list may be changed by another thread: what it held is kept until its addresses have been compared.
         let mut seen: Vec<Bound<'_, PyAny>> = Vec::new();
+        // Series come together or take turns: what came after the same key the time before is most often right.
+        let (mut after, mut last) = (Vec::new(), 0);
         for item in given.iter() {
             let address = item.as_ptr() as usize;
-            let code = match by_address.get(&address) {
-                Some(&code) => code,
+            let guess = after.get(last).copied().filter(|(next, _)| *next == address).map(|(_, code)| code);
+            let code = match guess.or_else(|| by_address.get(&address).copied()) {
+                Some(code) => code,
                 None => {
                     let text = label(&item)?;
                     let code = match by_text.get(&text) {
@@ -120,6 +123,11 @@ impl Keys {
                     code
                 }
             };
+            if guess.is_none() {
+                after.resize(keys.texts.len(), (0, 0));
+                after[last] = (address, code);
+            }
+            last = code as usize;
             keys.codes.push(code);
         }
         Ok(keys)
