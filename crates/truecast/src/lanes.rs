@@ -1,6 +1,6 @@
 //! Four levels at a time.
 //!
-//! One step is three passes over the levels (`passes/`), four of them at once, which the compiler turns into vector instructions.
+//! One step is three passes over the levels (`passes/`), four of them at once, written with the vector types of `fearless_simd` for every instruction set.
 //! Vectors with one entry per level are padded to a multiple of [`LANES`], so that no pass ends in a scalar remainder. Every pass
 //! works level by level, or sums in a fixed order, so results are the same on every machine.
 

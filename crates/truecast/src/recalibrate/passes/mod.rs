@@ -1,11 +1,15 @@
 //! The three passes over the levels that a step consists of: one to announce, one to judge, one to book.
 //!
 //! The formulas of one level are in the files of their concepts; here they are put together, four levels at a time, so that every number
-//! is read and written once. `lanes.rs` says how the vectors are laid out. Three habits let the compiler make vectors of them:
+//! is read and written once. `lanes.rs` says how the vectors are laid out. What makes them fast:
 //!
-//! - what a row of levels changes is copied, computed, and stored at the row's end, so that no row is seen to depend on another;
-//! - sums over the levels are stored lane by lane, and added up across the lanes elsewhere;
+//! - they are written with vector types, as one piece with the rest of planning and settling: nothing is handed over lane by lane, and what was just
+//!   stored is not read at another offset, both of which a processor has to wait for;
+//! - all rows take a long step, such as a division, before any takes the next one: a processor looks ahead over little more than one such chain;
 //! - whether the ledgers are the usual two is asked once, and not at each row.
+//!
+//! Vector code is `#[inline(always)]` down to the last function, and loops are plain ones: in an iterator's closure the compiler would forget which
+//! instructions there are.
 
 mod announce;
 mod learn;
