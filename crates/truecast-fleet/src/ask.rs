@@ -3,7 +3,6 @@
 use truecast::Forecast;
 use truecast::forecast::AnyForecast;
 use truecast::normal;
-use truecast::recalibrate::QuantileReader;
 
 use crate::settings::{Lateness, Settings};
 
@@ -95,6 +94,11 @@ impl Prepared {
         Prepared { answer: answer.clone(), probits }
     }
 
+    /// Φ⁻¹ of the probabilities that are asked for.
+    pub(crate) fn probits(&self) -> &[f64] {
+        &self.probits
+    }
+
     /// The numbers of one calibrated forecast, as many as the answer is wide. `members` are the ensemble as it was given.
     pub(crate) fn fill(&self, calibrated: &dyn Forecast, members: &[f64], out: &mut [f64]) {
         match &self.answer {
@@ -156,14 +160,6 @@ impl Question<'_> {
     /// Whether an outcome that a row brings is learned with the row.
     pub(crate) fn learns_at_once(&self) -> bool {
         self.settings.lateness == Lateness::Next && !self.ask.raw_only
-    }
-
-    /// Where nothing but a few quantiles of every forecast is asked for, they can be read several forecasts at a time.
-    pub(crate) fn reader(&self) -> Option<QuantileReader> {
-        let Ask { answer, row_scores, scoreboards, fan, raw_only } = self.ask;
-        let quantiles = matches!(answer, Answer::Quantiles(_) | Answer::Probits(_));
-        let alone = !(*row_scores || *scoreboards || *fan > 0 || *raw_only);
-        if quantiles && alone { QuantileReader::new(&self.prepared.probits) } else { None }
     }
 }
 

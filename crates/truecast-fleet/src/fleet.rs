@@ -10,11 +10,11 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use truecast::Gaussian;
 use truecast::monitor::{Certificate, Scoreboard};
-use truecast::recalibrate::QuantileReader;
 
 use crate::ask::{Answered, Ask, Prepared, Question, RowScores, Task};
 use crate::certificate;
 use crate::error::{Error, Result};
+use crate::reader::{Reader, Readers};
 use crate::record::Tally;
 use crate::series::Series;
 use crate::settings::Settings;
@@ -141,7 +141,6 @@ struct Part<'a, E> {
     /// The rows that are left, and their answers.
     rows: &'a [u32],
     values: &'a mut [f64],
-    reader: Option<QuantileReader>,
     scores: Vec<RowScores>,
     refused: Vec<(usize, E)>,
 }
@@ -182,11 +181,12 @@ impl Fleet {
         let question = Question { settings: &self.settings, ask, prepared: &prepared };
         // Zeros, which the system has at hand, each on the core that first writes there.
         let mut values = vec![0.0; sorted.rows.len() * width];
-        let mut parts = sorted.parts(away, &mut values, width, question);
+        let mut parts = sorted.parts(away, &mut values, width);
+        let readers = Readers::new(question);
         let piece = (parts.len() / PIECES).max(1);
         for end in (0..rows.len()).step_by(STRETCH).map(|start| start + STRETCH) {
             let pieces = parts.par_iter_mut().with_max_len(piece);
-            pieces.for_each(|part| part.run(rows, end, question, width));
+            pieces.for_each(|part| readers.lend(|reader| part.run(rows, end, question, width, reader)));
         }
         let mut answers = Answers { values: Vec::new(), scores: Vec::new(), refused };
         for part in parts {
@@ -326,28 +326,14 @@ impl Sorted {
     }
 
     /// Every part with its rows and its share of the values.
-    fn parts<'a, E>(
-        &'a self,
-        away: Vec<Away>,
-        values: &'a mut [f64],
-        width: usize,
-        question: Question<'_>,
-    ) -> Vec<Part<'a, E>> {
+    fn parts<'a, E>(&'a self, away: Vec<Away>, values: &'a mut [f64], width: usize) -> Vec<Part<'a, E>> {
         let (mut rows, mut values, mut start) = (&self.rows[..], values, 0);
         let with_rows = away.into_iter().zip(&self.ends).map(|(Away { at, series }, &end)| {
             let (own_rows, own_values);
             (own_rows, rows) = rows.split_at(end - start);
             (own_values, values) = std::mem::take(&mut values).split_at_mut((end - start) * width);
             start = end;
-            Part {
-                at,
-                series,
-                rows: own_rows,
-                values: own_values,
-                reader: question.reader().filter(|_| own_rows.len() >= WORTH_READING_TOGETHER),
-                scores: Vec::new(),
-                refused: Vec::new(),
-            }
+            Part { at, series, rows: own_rows, values: own_values, scores: Vec::new(), refused: Vec::new() }
         });
         with_rows.collect()
     }
@@ -381,12 +367,20 @@ impl Sorted {
 }
 
 impl<E> Part<'_, E> {
-    /// Takes the rows that are left before `end`.
-    fn run<R: Rows<Error = E>>(&mut self, rows: &R, end: usize, question: Question<'_>, width: usize) {
+    /// Takes the rows that are left before `end`. Nothing waits for the reader, before or after.
+    fn run<R: Rows<Error = E>>(
+        &mut self,
+        rows: &R,
+        end: usize,
+        question: Question<'_>,
+        width: usize,
+        reader: Option<&mut Reader>,
+    ) {
         let count = self.rows.partition_point(|&row| (row as usize) < end);
         let (own_rows, rows_left) = self.rows.split_at(count);
         let (values, values_left) = std::mem::take(&mut self.values).split_at_mut(count * width);
         (self.rows, self.values) = (rows_left, values_left);
+        let mut reader = reader.filter(|_| count >= WORTH_READING_TOGETHER);
         // The picture is of the first series only.
         let fan = if self.at == 0 { question.ask.fan } else { 0 };
         let question = Question { ask: &Ask { fan, ..question.ask.clone() }, ..question };
@@ -400,19 +394,19 @@ impl<E> Part<'_, E> {
             for (number, (&row, plain)) in (first..).zip(together.iter().zip(&plain)) {
                 let (row, scored) = (row as usize, self.scores.len());
                 let refuse = |error| rows.refuse(row, error);
-                if let (Some(reader), Some((forecast, outcome))) = (&mut self.reader, plain) {
+                if let (Some(reader), Some((forecast, outcome))) = (&mut reader, plain) {
                     let stepped = self.series.step_unread(forecast, *outcome, reader).map_err(refuse);
                     let failed = stepped.map_err(|error| self.refused.push((row, error))).is_err();
                     if failed {
-                        answer(reader, &mut values[..number * width], width);
+                        reader.answer(&mut values[..number * width], width);
                         values[number * width..][..width].fill(f64::NAN);
                     } else if reader.is_full() {
-                        answer(reader, &mut values[..(number + 1) * width], width);
+                        reader.answer(&mut values[..(number + 1) * width], width);
                     }
                     continue;
                 }
-                if let Some(reader) = &mut self.reader {
-                    answer(reader, &mut values[..number * width], width);
+                if let Some(reader) = &mut reader {
+                    reader.answer(&mut values[..number * width], width);
                 }
                 let own = &mut values[number * width..][..width];
                 let answers = &mut Answered { row, values: own, scores: &mut self.scores };
@@ -435,19 +429,8 @@ impl<E> Part<'_, E> {
                 }
             }
         }
-        if let Some(reader) = &mut self.reader {
-            answer(reader, values, width);
+        if let Some(reader) = &mut reader {
+            reader.answer(values, width);
         }
     }
-}
-
-/// Reads the forecasts that wait: they are those of the last rows whose values are given.
-fn answer(reader: &mut QuantileReader, values: &mut [f64], width: usize) {
-    let first = values.len() - reader.waiting() * width;
-    let mut own = values[first..].chunks_exact_mut(width);
-    reader.read(|quantiles| {
-        if let Some(own) = own.next() {
-            own.copy_from_slice(quantiles);
-        }
-    });
 }

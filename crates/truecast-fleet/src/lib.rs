@@ -12,6 +12,7 @@ mod error;
 mod fleet;
 mod parts;
 mod point;
+mod reader;
 mod record;
 mod series;
 mod settings;

@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use truecast::forecast::AnyForecast;
 use truecast::monitor::Scoreboard;
-use truecast::recalibrate::{AnyRecalibrator, Groups, QuantileReader};
+use truecast::recalibrate::{AnyRecalibrator, Groups};
 use truecast::{Forecast, Gaussian, Recalibrator, Samples, Stream, Ticket, random};
 
 use crate::ask::{Answered, FanPoint, Given, Question, Task};
 use crate::error::{Error, Result};
 use crate::point::LearnedScale;
+use crate::reader::Reader;
 use crate::record::{Record, Row, Tally};
 use crate::settings::{Lateness, Settings};
 
@@ -186,7 +187,7 @@ impl Series {
         &mut self,
         forecast: &Gaussian,
         outcome: f64,
-        reader: &mut QuantileReader,
+        reader: &mut Reader,
     ) -> Result<()> {
         let before = reader.waiting();
         let stepped = self.stream.step(forecast, Groups::NONE, outcome, |calibrated| {

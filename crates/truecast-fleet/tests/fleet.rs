@@ -202,10 +202,13 @@ fn a_plain_row_is_its_task() {
     for (lateness, raw_only) in [(Lateness::Next, false), (Lateness::Rows(2), false), (Lateness::Next, true)]
     {
         let settings = Settings { lateness, ..Settings::default() };
-        for row_scores in [true, false] {
-            let ask = Ask { row_scores, raw_only, ..ask(Answer::Probits(vec![-1.0, 0.3])) };
+        let answers = [Answer::Probits(vec![-1.0, 0.3]), Answer::MeanStd, Answer::MeanVariance];
+        for (row_scores, answer) in
+            [true, false].into_iter().flat_map(|scores| answers.iter().map(move |answer| (scores, answer)))
+        {
+            let ask = Ask { row_scores, raw_only, ..ask(answer.clone()) };
             let (few, full) = (run(&InFewWords(&rows), &settings, &ask), run(&rows, &settings, &ask));
-            assert!(few == full, "{lateness:?} {row_scores}");
+            assert!(few == full, "{lateness:?} {row_scores} {answer:?}");
             assert!(few.0.iter().filter(|bits| f64::from_bits(**bits).is_nan()).count() == 8, "{lateness:?}");
         }
     }

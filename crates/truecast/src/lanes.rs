@@ -1,12 +1,13 @@
-//! Four levels at a time.
+//! Four levels at a time, or eight.
 //!
 //! One step is three passes over the levels (`passes/`), four of them at once, written with the vector types of `fearless_simd` for every instruction set.
 //! Vectors with one entry per level are padded to a multiple of [`LANES`], so that no pass ends in a scalar remainder. Every pass
-//! works level by level, or sums in a fixed order, so results are the same on every machine.
+//! works level by level, or sums in a fixed order, so results are the same on every machine. Moments take eight numbers at once: of eight levels, or of
+//! one level of eight forecasts.
 
 use std::ops::{Add, Div, Mul, Sub};
 
-use fearless_simd::{Simd, f64x4, prelude::*};
+use fearless_simd::{Simd, f64x4, f64x8, prelude::*};
 use multiversion::multiversion;
 
 /// Vectors per level are padded to a multiple of this.
@@ -21,6 +22,15 @@ pub(crate) fn vector<S: Simd>(simd: S, quad: Quad) -> f64x4<S> {
     f64x4::simd_from(simd, quad)
 }
 
+/// One number for each of eight neighbouring levels, or of eight forecasts.
+pub(crate) type Eight = [f64; 8];
+
+/// The same as one vector.
+#[inline(always)]
+pub(crate) fn wide<S: Simd>(simd: S, eight: Eight) -> f64x8<S> {
+    f64x8::simd_from(simd, eight)
+}
+
 /// A number, or a vector of them: what formulas are written for that are evaluated for one level and for several.
 pub(crate) trait Number:
     Copy
@@ -31,10 +41,30 @@ pub(crate) trait Number:
     + Mul<f64, Output = Self>
     + Div<Output = Self>
 {
+    /// One number, in all lanes.
+    fn everywhere(self, number: f64) -> Self;
 }
 
-impl Number for f64 {}
-impl<S: Simd> Number for f64x4<S> {}
+impl Number for f64 {
+    #[inline(always)]
+    fn everywhere(self, number: f64) -> Self {
+        number
+    }
+}
+
+impl<S: Simd> Number for f64x4<S> {
+    #[inline(always)]
+    fn everywhere(self, number: f64) -> Self {
+        f64x4::splat(self.token(), number)
+    }
+}
+
+impl<S: Simd> Number for f64x8<S> {
+    #[inline(always)]
+    fn everywhere(self, number: f64) -> Self {
+        f64x8::splat(self.token(), number)
+    }
+}
 
 /// The padded length for `count` levels.
 pub(crate) fn padded(count: usize) -> usize {
@@ -57,6 +87,18 @@ pub(crate) fn quads(values: &[f64]) -> &[Quad] {
 /// The same, to be written to.
 #[inline(always)]
 pub(crate) fn quads_mut(values: &mut [f64]) -> &mut [Quad] {
+    values.as_chunks_mut().0
+}
+
+/// A vector whose length is a multiple of eight, eight levels at a time.
+#[inline(always)]
+pub(crate) fn eights(values: &[f64]) -> &[Eight] {
+    values.as_chunks().0
+}
+
+/// The same, to be written to.
+#[inline(always)]
+pub(crate) fn eights_mut(values: &mut [f64]) -> &mut [Eight] {
     values.as_chunks_mut().0
 }
 

@@ -4,11 +4,12 @@
 //! nothing here computes `1 - Φ`. All transcendental functions come from the `libm` crate, whose results do
 //! not depend on the platform, so that saved runs repeat bit for bit elsewhere.
 
+pub(crate) mod eight;
 pub(crate) mod exponential;
 pub(crate) mod four;
 pub(crate) mod lanes;
+mod logarithm;
 pub(crate) mod pair;
-pub(crate) mod rows;
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 

@@ -19,8 +19,8 @@ pub(crate) mod bends;
 
 use multiversion::multiversion;
 
-use super::Forecast;
 use super::pieces::{Pieces, Sink, sum};
+use super::{Forecast, Gaussian};
 use crate::decision::Expectation;
 use crate::normal::lanes::{ROOM, Score, Scores, padded};
 
@@ -39,8 +39,9 @@ impl Moments {
         libm::sqrt(self.variance)
     }
 
-    /// The moments of `location + scale · Y`.
-    pub(crate) fn rescaled(self, location: f64, scale: f64) -> Self {
+    /// The moments over a normal base, given those over the standard normal distribution.
+    pub(crate) fn over(self, base: &Gaussian) -> Self {
+        let (location, scale) = (base.mean(), base.std());
         Moments { mean: location + scale * self.mean, variance: scale * scale * self.variance }
     }
 }
@@ -187,7 +188,7 @@ fn from_within(below: bool, low: f64, high: f64) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::grid::Levels;
-    use crate::{Gaussian, LedgerRecalibrator, Parameters, Recalibrator, random};
+    use crate::{LedgerRecalibrator, Parameters, Recalibrator, random};
 
     /// Bends, walks and the curve made of knots are one distribution, whatever the guard did: with outcomes far out on alternating sides its knots tie.
     /// 1e-11 is ten times the error of any.

@@ -199,7 +199,7 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
         if let Some(base) = self.base.as_gaussian()
             && let Some(moments) = moments::bends::evaluate(self.map())
         {
-            return moments.rescaled(base.mean(), base.std());
+            return moments.over(&base);
         }
         let Some(walk) = Walk::new(self.map()) else {
             let median = self.at_probit(0.0);
@@ -212,7 +212,7 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
         if let Some(base) = self.base.as_gaussian() {
             let mut pieces = Pieces::new(Accumulator::new(median, lower));
             walk.for_each(|z, t| pieces.push(z, t));
-            Accumulator::finish(&mut pieces, median, upper).rescaled(base.mean(), base.std())
+            Accumulator::finish(&mut pieces, median, upper).over(&base)
         } else if let Some(base) = self.base.as_curve() {
             let median = base.at_probit(median);
             let sink = Accumulator::new(median, base.lower_spread() * lower);

@@ -2,7 +2,8 @@
 //!
 //! The cell below level j has the number j, and the last one lies above all levels. Room that is left repeats the last level, with cells of no length.
 
-use crate::normal::rows::ROW;
+/// The length of a row: whole vectors of any width, and more than the 25 levels of a default map.
+pub(crate) const ROW: usize = 32;
 
 /// Room for levels: more than the 25 of a default map, with a cell above the last.
 pub(crate) const ROOM: usize = ROW - 1;

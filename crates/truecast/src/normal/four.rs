@@ -6,7 +6,8 @@
 
 use fearless_simd::{Simd, f64x4, prelude::*};
 
-use super::lanes::{L, LN_2_HIGH, LN_2_LOW, NATURAL, ONE, ROOT, SMALL};
+use super::lanes::SMALL;
+use super::logarithm::ln;
 use super::{CENTRE, MIDDLE, quantile};
 
 /// Φ⁻¹ of probabilities inside (0, 1).
@@ -79,22 +80,6 @@ fn with_far_ones<S: Simd>(p: f64x4<S>, z: f64x4<S>) -> f64x4<S> {
         }
     }
     f64x4::simd_from(p.token(), z_of)
-}
-
-/// ln x of normal numbers: the operations of `libm::log`.
-#[inline(always)]
-fn ln<S: Simd>(x: f64x4<S>) -> f64x4<S> {
-    let all = |value: f64| f64x4::splat(x.token(), value);
-    let bits = x.to_bits() + (ONE - ROOT);
-    let k = f64x4::from_bits((bits >> 52) | NATURAL.to_bits()) - NATURAL - 1023.0;
-    let f = f64x4::from_bits((bits & 0x000f_ffff_ffff_ffff) + ROOT) - 1.0;
-    let s = f / (f + 2.0);
-    let half_square = f * 0.5 * f;
-    let z = s * s;
-    let w = z * z;
-    let even = w * (all(L[1]) + w * (all(L[3]) + w * L[5]));
-    let odd = z * (all(L[0]) + w * (all(L[2]) + w * (all(L[4]) + w * L[6])));
-    s * (half_square + (odd + even)) + k * LN_2_LOW - half_square + f + k * LN_2_HIGH
 }
 
 #[cfg(test)]

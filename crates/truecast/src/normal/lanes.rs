@@ -15,6 +15,7 @@
 use multiversion::multiversion;
 
 use super::{CENTRE, DENSITY_AT_ZERO, MIDDLE, quantile, ratio};
+use crate::lanes::Number;
 
 /// Loops run over a multiple of so many numbers: two vectors of four.
 pub(crate) const LANES: usize = 8;
@@ -195,7 +196,7 @@ fn mills(x: f64) -> f64 {
 }
 
 #[inline(always)]
-pub(super) fn mills_numerator(x: f64) -> f64 {
+pub(super) fn mills_numerator<N: Number>(x: N) -> N {
     const NUMERATOR: [f64; 11] = [
         1_572_322.365_808_130_7,
         2_692_471.229_026_223_5,
@@ -211,11 +212,11 @@ pub(super) fn mills_numerator(x: f64) -> f64 {
     ];
     let square = x * x;
     let eighth = square * square * (square * square);
-    tree(&NUMERATOR, x) + (NUMERATOR[8] + NUMERATOR[9] * x + square) * eighth
+    tree(|k| x.everywhere(NUMERATOR[k]), x) + (x * NUMERATOR[9] + NUMERATOR[8] + square) * eighth
 }
 
 #[inline(always)]
-pub(super) fn mills_denominator(x: f64) -> f64 {
+pub(super) fn mills_denominator<N: Number>(x: N) -> N {
     const DENOMINATOR: [f64; 12] = [
         1_254_531.740_283_342_5,
         3_149_252.730_655_169,
@@ -232,17 +233,16 @@ pub(super) fn mills_denominator(x: f64) -> f64 {
     ];
     let square = x * x;
     let eighth = square * square * (square * square);
-    let high = (DENOMINATOR[8] + DENOMINATOR[9] * x) + (DENOMINATOR[10] + x) * square;
-    tree(&DENOMINATOR, x) + high * eighth
+    let high = (x * DENOMINATOR[9] + DENOMINATOR[8]) + (x + DENOMINATOR[10]) * square;
+    tree(|k| x.everywhere(DENOMINATOR[k]), x) + high * eighth
 }
 
 /// The first eight terms of a polynomial as a tree: three steps that wait for each other, where Horner's rule has seven. With no negative
 /// coefficient, and x ≥ 0, the order costs no digits.
 #[inline(always)]
-pub(super) fn tree<const COUNT: usize>(coefficients: &[f64; COUNT], x: f64) -> f64 {
-    const { assert!(COUNT >= 8) }
+pub(super) fn tree<N: Number>(coefficient: impl Fn(usize) -> N, x: N) -> N {
     let square = x * x;
-    let pair = |k: usize| coefficients[k] + coefficients[k + 1] * x;
+    let pair = |k: usize| coefficient(k) + coefficient(k + 1) * x;
     (pair(0) + pair(2) * square) + (pair(4) + pair(6) * square) * (square * square)
 }
 
@@ -270,10 +270,10 @@ fn exp_of_difference(high: f64, low: f64) -> f64 {
 
 /// The c of that form, exp r = (2 + 2r − c) / (2 − c), as a tree: its terms fall so fast that the order costs no digits.
 #[inline(always)]
-pub(super) fn exp_rest(r: f64) -> f64 {
+pub(super) fn exp_rest<N: Number>(r: N) -> N {
     let t = r * r;
     let square = t * t;
-    r - t * ((EXP[0] + EXP[1] * t) + ((EXP[2] + EXP[3] * t) + EXP[4] * square) * square)
+    r - t * ((t * EXP[1] + EXP[0]) + ((t * EXP[3] + EXP[2]) + square * EXP[4]) * square)
 }
 
 /// exp(−x²/2) for 0 ≤ x ≤ [`END`].
@@ -329,12 +329,12 @@ pub(super) fn ln_split(x: f64) -> (f64, f64) {
 
 /// [`ln`] from its parts, with s = f / (2 + f).
 #[inline(always)]
-pub(super) fn ln_join(k: f64, f: f64, s: f64) -> f64 {
-    let half_square = 0.5 * f * f;
+pub(super) fn ln_join<N: Number>(k: N, f: N, s: N) -> N {
+    let half_square = f * 0.5 * f;
     let z = s * s;
     let w = z * z;
-    let even = w * (L[1] + w * (L[3] + w * L[5]));
-    let odd = z * (L[0] + w * (L[2] + w * (L[4] + w * L[6])));
+    let even = w * (w * (w * L[5] + L[3]) + L[1]);
+    let odd = z * (w * (w * (w * L[6] + L[4]) + L[2]) + L[0]);
     s * (half_square + (odd + even)) + k * LN_2_LOW - half_square + f + k * LN_2_HIGH
 }
 

@@ -35,7 +35,7 @@ use std::sync::{Arc, LazyLock};
 use fearless_simd::{Simd, f64x4, prelude::*};
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::integrals::{Integrals, Sums, Table, find, find_exactly};
+pub(super) use self::integrals::{Cell, Table, alone, together};
 pub(super) use self::inverse::Inverse;
 
 use crate::error::SnapshotError;
@@ -364,6 +364,12 @@ impl Knots {
     /// The probabilities q_k = Φ(t_k) of the guarded quantiles.
     pub fn probabilities(&self) -> &[f64] {
         &self.grid.probabilities[..COUNT]
+    }
+
+    /// Moves the guarded quantiles to where `other` has them.
+    #[inline]
+    pub(super) fn copy_from(&mut self, other: &Knots) {
+        self.knots = other.knots;
     }
 
     /// Moves the guarded quantiles to the given scores, which are sorted first and held within ±`reach`. None may be NaN.

@@ -24,11 +24,13 @@ use crate::lanes::{count_at_most, count_at_most_with, count_below_each, pad, qua
 use crate::normal::{self, four, pair};
 
 /// Probabilities nearer to 0 or 1 than this say nothing about how far a tail reaches.
-const SMALLEST: f64 = 1e-12;
+pub(super) const SMALLEST: f64 = 1e-12;
 /// The slope beyond the outer levels is that over this part of the levels: a quarter…
 const OUTER_PART: usize = 4;
 /// … and stays within these.
 const SLOPES: (f64, f64) = (0.02, 50.0);
+/// One over each.
+pub(super) const SPREADS: (f64, f64) = (1.0 / SLOPES.1, 1.0 / SLOPES.0);
 
 /// How the probabilities announced at the levels become a whole distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,11 +98,6 @@ impl Map {
         self.guard.as_mut()
     }
 
-    /// The same map before the guard.
-    pub(super) fn without_guard(&self) -> Self {
-        Map { guard: None, ..self.clone() }
-    }
-
     /// Whether both are of one shape on the same levels.
     #[inline]
     pub(super) fn has_levels_of(&self, other: &Map) -> bool {
@@ -108,10 +105,19 @@ impl Map {
         same && self.shape == other.shape
     }
 
-    /// Announces what `other` does, whose levels are the same.
+    /// Whether one can [become](Map::copy_from) the other without memory being asked for.
     #[inline]
-    pub(super) fn announce_as(&mut self, other: &Map) {
+    pub(super) fn is_like(&self, other: &Map) -> bool {
+        self.has_levels_of(other) && self.guard.is_some() == other.guard.is_some()
+    }
+
+    /// Becomes what `other` is, which [is like](Map::is_like) it.
+    #[inline]
+    pub(super) fn copy_from(&mut self, other: &Map) {
         self.announced.copy_from_slice(&other.announced);
+        if let (Some(guard), Some(other)) = (&mut self.guard, &other.guard) {
+            guard.copy_from(other);
+        }
     }
 
     /// The calibrated probit score of an outcome with base probit score `z`; continuous from the right.
@@ -310,30 +316,36 @@ impl Map {
     }
 
     fn lower_slope(&self) -> f64 {
-        self.chord(self.outer_part(), 0, |j| self.score(j))
+        let [(low, high), _] = self.outer_chords();
+        self.chord(low, high, |j| self.score(j))
     }
 
     fn upper_slope(&self) -> f64 {
-        let last = self.levels.count() - 1;
-        self.chord(last - self.outer_part(), last, |j| self.score(j))
+        let [_, (low, high)] = self.outer_chords();
+        self.chord(low, high, |j| self.score(j))
     }
 
     /// The slopes of R_t beyond the outer levels, with r_j from a table.
     pub(super) fn outer_slopes(&self, at: impl Fn(usize) -> f64) -> (f64, f64) {
-        let (part, last) = (self.outer_part(), self.levels.count() - 1);
-        (self.chord(part, 0, &at), self.chord(last - part, last, &at))
+        let [lower, upper] = self.outer_chords();
+        (self.chord(lower.0, lower.1, &at), self.chord(upper.0, upper.1, &at))
     }
 
     /// One over each of the [`outer_slopes`](Map::outer_slopes), to a rounding.
     #[inline(always)]
-    pub(super) fn outer_spreads(&self, at: impl Fn(usize) -> f64) -> (f64, f64) {
-        let (part, last) = (self.outer_part(), self.levels.count() - 1);
+    pub(super) fn outer_spreads(&self, at: impl Fn(usize) -> f64) -> [f64; 2] {
         let levels = self.levels.probits();
-        let spread = |inner: usize, outer: usize| {
-            let spread = (levels[outer] - levels[inner]) / (at(outer) - at(inner));
-            spread.clamp(1.0 / SLOPES.1, 1.0 / SLOPES.0)
-        };
-        (spread(0, part), spread(last - part, last))
+        self.outer_chords().map(|(low, high)| {
+            let spread = (levels[high] - levels[low]) / (at(high) - at(low));
+            spread.clamp(SPREADS.0, SPREADS.1)
+        })
+    }
+
+    /// The levels between which the slopes beyond the first level and beyond the last are taken.
+    #[inline(always)]
+    pub(super) fn outer_chords(&self) -> [(usize, usize); 2] {
+        let (part, last) = (self.outer_part(), self.levels.count() - 1);
+        [(0, part), (last - part, last)]
     }
 
     /// How many levels from the outer one the tail's slope is taken.
@@ -341,10 +353,10 @@ impl Map {
         ((self.levels.count() - 1) / OUTER_PART).max(1)
     }
 
-    /// The slope of the chord from level `inner` to level `outer`.
-    fn chord(&self, inner: usize, outer: usize, at: impl Fn(usize) -> f64) -> f64 {
+    /// The slope of the chord from level `low` to level `high`.
+    fn chord(&self, low: usize, high: usize, at: impl Fn(usize) -> f64) -> f64 {
         let levels = self.levels.probits();
-        let slope = (at(outer) - at(inner)) / (levels[outer] - levels[inner]);
+        let slope = (at(high) - at(low)) / (levels[high] - levels[low]);
         slope.clamp(SLOPES.0, SLOPES.1)
     }
 

@@ -19,7 +19,8 @@
 //! | `walk.rs` | the map's knots in order, for whoever adds up over them |
 //! | `bends.rs` | where the map's inverse bends, in any order: faster, for few levels over a normal base |
 //! | `passes/` | the passes over the levels, four at a time |
-//! | `quantile_reader.rs` | quantiles of calibrated normal forecasts, four forecasts at a time |
+//! | `waiting.rs` | calibrated normal forecasts that are read several at a time, … |
+//! | `quantile_reader.rs`, `moment_reader.rs` | … their quantiles, and their means and variances |
 
 mod any_recalibrator;
 pub(crate) mod bends;
@@ -31,12 +32,14 @@ mod ledgers;
 mod map;
 mod memory;
 mod method;
+mod moment_reader;
 mod paper;
 mod parameters;
 mod passes;
 mod plan;
 mod quantile_reader;
 mod trust;
+mod waiting;
 mod walk;
 
 use std::fmt::Debug;
@@ -49,6 +52,7 @@ pub use ledgers::Ledgers;
 pub use map::{Map, MapShape};
 pub use memory::Memories;
 pub use method::{Family, Method};
+pub use moment_reader::MomentReader;
 pub use paper::{
     AlgorithmOne, AlgorithmOneParameters, AlgorithmOneReport, ClaimedBound, IsotonicRegression,
     IsotonicRegressionParameters, Tophat, WithoutCovariates, WithoutCovariatesParameters,

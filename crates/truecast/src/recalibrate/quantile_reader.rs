@@ -1,9 +1,7 @@
 //! Quantiles of calibrated normal forecasts, four forecasts at a time.
 //!
-//! The ends of an interval follow from a forecast's map in a long chain of operations, each of which waits for the one before. Nothing waits for the
-//! ends themselves where forecasts come one after the other and their intervals are only kept: so a reader takes what it needs of each map, and works on
-//! four of them at once. The levels between which a quantile lies are nearly always those of the forecast before, which spares the search. The numbers
-//! are those of [`Forecast::at_probits`], bit for bit.
+//! The levels between which a quantile lies are nearly always those of the forecast before, which spares the search. The numbers are those of
+//! [`Forecast::at_probits`], bit for bit.
 //!
 //! Cost: four normal quantiles for each pair, less than half of the time of reading forecasts one by one. Allocates when it is made.
 
@@ -11,6 +9,7 @@ use fearless_simd::{Level, Simd, dispatch, f64x4, prelude::*};
 
 use super::guard::Inverse;
 use super::map::{Map, MapShape, clip};
+use super::waiting::{Slot, Waiting, on_same_levels};
 use crate::Gaussian;
 use crate::forecast::Forecast;
 use crate::lanes::vector;
@@ -47,8 +46,7 @@ const MOST_PAIRS: usize = 3;
 #[derive(Debug, Clone)]
 pub struct QuantileReader {
     pairs: Vec<Pair>,
-    slots: Vec<Slot>,
-    waiting: usize,
+    waiting: Waiting<SLOTS>,
     /// The quantiles of one forecast.
     quantiles: Vec<f64>,
 }
@@ -63,14 +61,12 @@ struct Pair {
     above: [usize; 2],
 }
 
-/// A forecast that waits to be read.
-#[derive(Debug, Clone)]
-struct Slot {
-    base: Gaussian,
-    /// Without the guard.
-    map: Map,
-    /// Where the guard has the quantiles, in ledger probit scores.
-    scores: Vec<[f64; 2]>,
+impl Pair {
+    /// Where a map's guard has both quantiles, in ledger probit scores.
+    #[inline]
+    fn scores(&self, map: &Map) -> [f64; 2] {
+        map.guard().map_or(self.probits, |knots| self.inverses.map(|inverse| inverse.of(knots)))
+    }
 }
 
 impl QuantileReader {
@@ -81,69 +77,47 @@ impl QuantileReader {
         let fits = rest.is_empty() && (1..=MOST_PAIRS).contains(&pairs.len());
         fits.then(|| QuantileReader {
             pairs: pairs.iter().map(pair).collect(),
-            slots: Vec::with_capacity(SLOTS),
-            waiting: 0,
+            waiting: Waiting::new(),
             quantiles: vec![f64::NAN; probits.len()],
         })
     }
 
     /// Whether those that wait must be read before the next one comes.
     pub fn is_full(&self) -> bool {
-        self.waiting == SLOTS
+        self.waiting.is_full()
     }
 
     /// How many wait.
     pub fn waiting(&self) -> usize {
-        self.waiting
+        self.waiting.count()
     }
 
     /// One more forecast. If the reader is full, the one that has waited longest is forgotten.
     pub fn push(&mut self, base: Gaussian, map: &Map) {
-        if self.is_full() {
-            self.slots.rotate_left(1);
-            self.waiting -= 1;
-        }
-        if let Some(slot) = self.slots.get_mut(self.waiting)
-            && slot.map.has_levels_of(map)
-        {
-            slot.base = base;
-            slot.map.announce_as(map);
-        } else {
-            let slot = Slot { base, map: map.without_guard(), scores: vec![[0.0; 2]; self.pairs.len()] };
-            self.slots.truncate(self.waiting);
-            self.slots.push(slot);
-        }
-        let scores = &mut self.slots[self.waiting].scores;
-        for (scores, pair) in scores.iter_mut().zip(&self.pairs) {
-            *scores = match map.guard() {
-                None => pair.probits,
-                Some(knots) => pair.inverses.map(|inverse| inverse.of(knots)),
-            };
-        }
-        self.waiting += 1;
+        self.waiting.push(base, map);
     }
 
     /// Forgets the forecast that came last.
     pub fn forget_last(&mut self) {
-        self.waiting = self.waiting.saturating_sub(1);
+        self.waiting.forget_last();
     }
 
     /// Calls `visit` with the quantiles of each forecast that waits, in the order in which they came.
     pub fn read(&mut self, mut visit: impl FnMut(&[f64])) {
-        let waiting = &self.slots[..std::mem::take(&mut self.waiting)];
-        let Some(last) = waiting.last() else { return };
-        let together = waiting
-            .iter()
-            .all(|slot| slot.map.shape() == MapShape::Probit && slot.map.has_levels_of(&last.map));
+        let waiting = self.waiting.take();
+        let together = on_same_levels::<SLOTS>(waiting);
+        let together = together.filter(|slots| slots[0].map.shape() == MapShape::Probit);
         let mut z = [[[0.0; SLOTS]; 2]; MOST_PAIRS];
-        // Where fewer wait, the last one stands in the other places.
-        let slots: [&Slot; SLOTS] = std::array::from_fn(|s| waiting.get(s).unwrap_or(last));
-        for (p, (pair, z)) in self.pairs.iter_mut().zip(&mut z).enumerate() {
-            *z = if together {
-                dispatch!(Level::new(), simd => invert(simd, slots, p, &mut pair.above))
+        for (pair, z) in self.pairs.iter_mut().zip(&mut z) {
+            if let Some(slots) = together {
+                *z = dispatch!(Level::new(), simd => invert(simd, slots, pair));
             } else {
-                [0, 1].map(|end| slots.map(|slot| slot.map.invert(slot.scores[p][end])))
-            };
+                for (s, Slot { map, .. }) in waiting.iter().enumerate() {
+                    for (z, probit) in z.iter_mut().zip(pair.probits) {
+                        z[s] = map.invert(probit);
+                    }
+                }
+            }
         }
         for (s, slot) in waiting.iter().enumerate() {
             for (quantiles, z) in self.quantiles.as_chunks_mut::<2>().0.iter_mut().zip(&z) {
@@ -154,11 +128,12 @@ impl QuantileReader {
     }
 }
 
-/// The base scores at which continuous maps on the same levels have two scores each. `above` says which levels they lie below, if it is right.
+/// The base scores of a pair of quantiles of continuous maps on the same levels.
 #[inline(always)]
-fn invert<S: Simd>(simd: S, slots: [&Slot; SLOTS], pair: usize, above: &mut [usize; 2]) -> [[f64; SLOTS]; 2] {
+fn invert<S: Simd>(simd: S, slots: [&Slot; SLOTS], pair: &mut Pair) -> [[f64; SLOTS]; 2] {
     let levels = slots[0].map.levels().probits();
-    let j = above.map(|above| above.clamp(1, levels.len() - 1));
+    let both = slots.map(|slot| pair.scores(&slot.map));
+    let j = pair.above.map(|above| above.clamp(1, levels.len() - 1));
     // The probabilities around both scores: those towards the median, which are mostly central ones, and those away from it.
     let around = [[j[0], j[1] - 1], [j[0] - 1, j[1]]];
     let [inner, outer] = around.map(|levels| levels.map(|level| announced_at(simd, slots, level)));
@@ -167,7 +142,7 @@ fn invert<S: Simd>(simd: S, slots: [&Slot; SLOTS], pair: usize, above: &mut [usi
     let mut found = [[0.0; SLOTS]; 2];
     for end in 0..2 {
         let (low, high) = if end == 0 { (outer[0], inner[0]) } else { (inner[1], outer[1]) };
-        let scores = slots.map(|slot| slot.scores[pair][end]);
+        let scores = both.map(|scores| scores[end]);
         let score = vector(simd, scores);
         // The operations of `between`.
         let (from, to) = (levels[j[end] - 1], levels[j[end]]);
@@ -177,7 +152,7 @@ fn invert<S: Simd>(simd: S, slots: [&Slot; SLOTS], pair: usize, above: &mut [usi
         if right.any_false() {
             for s in 0..SLOTS {
                 if !right.test(s) {
-                    (found[end][s], above[end]) = slots[s].map.invert_and_find(scores[s]);
+                    (found[end][s], pair.above[end]) = slots[s].map.invert_and_find(scores[s]);
                 }
             }
         }

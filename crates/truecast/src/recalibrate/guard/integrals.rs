@@ -14,13 +14,18 @@
 //! B and C at the guarded quantiles are sums of positive terms. u and v are differences of such and of γ A, γ² M there, and so right to a few
 //! roundings of those.
 //!
+//! The formulas stand here, for eight numbers at once: [`alone`] they belong to eight cells of one guard, [`together`] to one cell of eight guards.
+//!
 //! Cost: O(K), no allocation.
 
-use multiversion::multiversion;
+pub(in crate::recalibrate) mod alone;
+pub(in crate::recalibrate) mod together;
 
-use super::{COUNT, Knots};
+use fearless_simd::{Simd, f64x8};
+
+use super::COUNT;
+use crate::grid::cells::ROW;
 use crate::normal;
-use crate::normal::rows::ROW;
 
 /// Cells on either side of the median.
 const SIDE: usize = COUNT.div_ceil(2);
@@ -37,10 +42,12 @@ const FAR: f64 = 16.0;
 #[repr(align(64))]
 pub(in crate::recalibrate) struct Table {
     /// The calibrated score at the lower end, counted as `from` is.
-    pub(in crate::recalibrate) anchors: [f64; ROW],
+    anchors: [f64; ROW],
     /// How long a cell is in calibrated score, and one over that; 1 for those beyond the outer guarded quantiles.
     runs: [f64; ROW],
     per_run: [f64; ROW],
+    /// 1 beyond the outer guarded quantiles, where the guard only shifts, and else 0.
+    outside: [f64; ROW],
     /// A and M at the end away from the median.
     areas: [f64; ROW],
     moments: [f64; ROW],
@@ -63,6 +70,7 @@ impl Table {
             anchors: std::array::from_fn(|k| if k < COUNT { probits[k] } else { probits[0] - FAR }),
             runs: [1.0; ROW],
             per_run: [1.0; ROW],
+            outside: [1.0; ROW],
             areas: [0.0; ROW],
             moments: [0.0; ROW],
             area_rises: [area(distance(0)); ROW],
@@ -76,6 +84,7 @@ impl Table {
             for k in [step - 1, COUNT - 1 - step] {
                 table.runs[k] = run;
                 table.per_run[k] = 1.0 / run;
+                table.outside[k] = 0.0;
                 table.areas[k] = area(outer);
                 table.moments[k] = moment(outer);
                 table.area_rises[k] = area(inner) - area(outer);
@@ -84,134 +93,90 @@ impl Table {
         }
         table
     }
-}
 
-/// B and C at the outer end of each cell, and what the rest follows from.
-#[derive(Debug)]
-pub(in crate::recalibrate) struct Sums {
-    /// The length of each cell in the ledger's score.
-    runs: [f64; ROW],
-    slopes: [f64; ROW],
-    per_slope: [f64; ROW],
-    areas: [f64; ROW],
-    moments: [f64; ROW],
-    /// B above the median less B below, and C above less C below, at the median.
-    pub(in crate::recalibrate) across_median: [f64; 2],
-}
-
-impl Sums {
-    /// A part of vector loops elsewhere.
+    /// What it has for some cells, one to a lane, as `of` reads a row.
     #[inline(always)]
-    pub(in crate::recalibrate) fn new(knots: &Knots) -> Self {
-        let table = knots.table();
-        let scores = knots.padded_scores();
-        // Beyond the outer guarded quantiles the guard only shifts.
-        let (mut runs, mut slopes, mut per_slope) = ([0.0; ROW], [1.0; ROW], [1.0; ROW]);
-        let (mut area_rises, mut moment_rises) = ([0.0; ROW], [0.0; ROW]);
-        macro_rules! measure {
-            ($cells:expr) => {
-                for k in $cells {
-                    let run = scores[k + 1] - scores[k];
-                    let slope = run * table.per_run[k];
-                    runs[k] = run;
-                    slopes[k] = slope;
-                    per_slope[k] = table.runs[k] / run;
-                    area_rises[k] = slope * table.area_rises[k];
-                    moment_rises[k] = slope * slope * table.moment_rises[k];
-                }
-            };
+    fn constants<S: Simd>(&self, of: impl Fn(&[f64; ROW]) -> f64x8<S>) -> Constants<S> {
+        Constants {
+            runs: of(&self.runs),
+            per_run: of(&self.per_run),
+            outside: of(&self.outside),
+            areas: of(&self.areas),
+            moments: of(&self.moments),
+            area_rises: of(&self.area_rises),
+            moment_rises: of(&self.moment_rises),
+            signs: of(&self.signs),
+            above: of(&self.above),
         }
-        // Whole vectors first.
-        measure!(0..24);
-        measure!(24..COUNT - 1);
-        let (mut areas, mut moments) = ([0.0; ROW], [0.0; ROW]);
-        let (mut b, mut c) = ([table.area_rises[NONE]; 2], [table.moment_rises[NONE]; 2]);
-        for step in 1..SIDE {
-            let (low, high) = (step - 1, COUNT - 1 - step);
-            (areas[low], moments[low]) = (b[0], c[0]);
-            (areas[high], moments[high]) = (b[1], c[1]);
-            c[0] += b[0] * runs[low] + moment_rises[low];
-            c[1] += b[1] * runs[high] + moment_rises[high];
-            b[0] += area_rises[low];
-            b[1] += area_rises[high];
-        }
-        Sums { runs, slopes, per_slope, areas, moments, across_median: [b[1] - b[0], c[1] + c[0]] }
     }
 }
 
-/// The integrals in every cell of one guard.
-#[derive(Debug)]
-#[repr(align(64))]
-pub(in crate::recalibrate) struct Integrals {
-    /// The ledger's score at the lower end.
-    pub(in crate::recalibrate) from: [f64; ROW],
+/// A [`Table`]'s numbers for some cells, one to a lane.
+#[derive(Clone, Copy)]
+struct Constants<S: Simd> {
+    runs: f64x8<S>,
+    per_run: f64x8<S>,
+    outside: f64x8<S>,
+    areas: f64x8<S>,
+    moments: f64x8<S>,
+    area_rises: f64x8<S>,
+    moment_rises: f64x8<S>,
+    signs: f64x8<S>,
+    above: f64x8<S>,
+}
+
+/// What follows from how long a cell is in the ledger's score, one cell to a lane.
+#[derive(Clone, Copy)]
+struct Stretch<S: Simd> {
+    run: f64x8<S>,
     /// γ and 1/γ.
-    pub(in crate::recalibrate) slopes: [f64; ROW],
-    pub(in crate::recalibrate) per_slope: [f64; ROW],
-    pub(in crate::recalibrate) u: [f64; ROW],
-    pub(in crate::recalibrate) v: [f64; ROW],
+    slope: f64x8<S>,
+    per_slope: f64x8<S>,
 }
 
-impl Integrals {
-    /// Apart from the sums, which were stored number by number: long after them, they are there to be read as vectors.
+impl<S: Simd> Stretch<S> {
     #[inline(always)]
-    pub(in crate::recalibrate) fn new(sums: &Sums, knots: &Knots) -> Self {
-        let table = knots.table();
-        let scores = knots.scores();
-        let (mut from, mut u, mut v) = ([scores[0] - FAR; ROW], [0.0; ROW], [0.0; ROW]);
-        let (mut slopes, mut per_slope) = ([0.0; ROW], [0.0; ROW]);
-        from[..COUNT].copy_from_slice(&scores[..COUNT]);
-        for k in 0..ROW {
-            let slope = sums.slopes[k];
-            let u_here = sums.areas[k] - slope * table.areas[k];
-            let v_outside = sums.moments[k] - slope * slope * table.moments[k];
-            u[k] = u_here;
-            // From the outer end to the lower one, which is another above the median.
-            v[k] = table.signs[k] * v_outside + u_here * (table.above[k] * sums.runs[k]);
-            slopes[k] = slope;
-            per_slope[k] = sums.per_slope[k];
-        }
-        Integrals { from, slopes, per_slope, u, v }
+    fn new(run: f64x8<S>, of: &Constants<S>) -> Self {
+        Stretch { run, slope: run * of.per_run + of.outside, per_slope: of.runs / (run + of.outside) }
+    }
+
+    /// How much larger B is at the end towards the median, and how much larger C is there than by the B of the other end alone.
+    #[inline(always)]
+    fn rises(&self, of: &Constants<S>) -> [f64x8<S>; 2] {
+        [self.slope * of.area_rises, self.slope * self.slope * of.moment_rises]
+    }
+
+    /// u and v, given B and C at the end away from the median.
+    #[inline(always)]
+    fn rest(&self, area: f64x8<S>, moment: f64x8<S>, of: &Constants<S>) -> [f64x8<S>; 2] {
+        let u = area - self.slope * of.areas;
+        let v_outside = moment - self.slope * self.slope * of.moments;
+        // From the outer end to the lower one, which is another above the median.
+        [u, of.signs * v_outside + u * (of.above * self.run)]
     }
 }
 
-/// The cell in which each score lies; at a guarded quantile, the one above it. Seven digits are compared: where they do not tell a score from the
-/// guarded quantile above it, the cell is too high.
-#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
-pub(in crate::recalibrate) fn find(knots: &Knots, scores: &[f64; ROW], cells: &mut [u32; ROW]) {
-    /// 2²³: a whole number below it stands in its last bits.
-    const NATURAL: f32 = 8_388_608.0;
-    let mut narrow = [0.0; ROW];
-    for j in 0..ROW {
-        narrow[j] = scores[j] as f32;
-    }
-    let (mut found, mut cell) = ([NATURAL + NONE as f32; ROW], NATURAL);
-    for &knot in knots.scores() {
-        let knot = knot as f32;
-        for j in 0..ROW {
-            let before = found[j];
-            found[j] = if knot <= narrow[j] { cell } else { before };
-        }
-        cell += 1.0;
-    }
-    for j in 0..ROW {
-        cells[j] = found[j].to_bits() % ROW as u32;
-    }
-}
-
-/// The same by all digits.
-#[cold]
-pub(in crate::recalibrate) fn find_exactly(knots: &Knots, scores: &[f64; ROW], cells: &mut [u32; ROW]) {
-    for (cell, score) in cells.iter_mut().zip(scores) {
-        let below = knots.scores().partition_point(|knot| knot <= score);
-        *cell = below.checked_sub(1).unwrap_or(NONE) as u32;
-    }
+/// The cells in which some scores lie, one to a lane.
+#[derive(Clone, Copy)]
+pub(in crate::recalibrate) struct Cell<S: Simd> {
+    /// The ledger's score at the lower end, and the calibrated one.
+    pub(in crate::recalibrate) from: f64x8<S>,
+    pub(in crate::recalibrate) anchor: f64x8<S>,
+    /// γ and 1/γ.
+    pub(in crate::recalibrate) slope: f64x8<S>,
+    pub(in crate::recalibrate) per_slope: f64x8<S>,
+    pub(in crate::recalibrate) u: f64x8<S>,
+    pub(in crate::recalibrate) v: f64x8<S>,
 }
 
 #[cfg(test)]
 mod tests {
+    use fearless_simd::{Level, dispatch, prelude::*};
+
     use super::*;
+    use crate::lanes::Eight;
     use crate::random;
+    use crate::recalibrate::guard::Knots;
 
     /// Knots moved at random, some of them pooled.
     fn knots(seed: u64) -> Knots {
@@ -225,6 +190,34 @@ mod tests {
         knots
     }
 
+    /// What one guard has where its ledger's score is `r`.
+    struct At {
+        x: f64,
+        slope: f64,
+        tail: f64,
+        b: f64,
+        c: f64,
+    }
+
+    impl At {
+        fn new(knots: &Knots, guard: &alone::Integrals<'_>, r: f64) -> Self {
+            let (mut cells, scores) = ([0; ROW], [r; ROW]);
+            alone::find_exactly(knots, &scores, &mut cells);
+            let [from, anchor, slope, per_slope, u, v] = dispatch!(Level::new(), simd => {
+                let cell = guard.at(simd, &[cells[0]; 8]);
+                [cell.from, cell.anchor, cell.slope, cell.per_slope, cell.u, cell.v].map(|of| of[0])
+            });
+            let offset = r - from;
+            let x = anchor + offset * per_slope;
+            let area = normal::density(x) - x.abs() * normal::sf(x.abs());
+            let moment = 0.5 * (normal::sf(x.abs()) - x.abs() * area);
+            let above = r >= knots.scores()[SIDE - 1];
+            let signed = if above { moment } else { -moment };
+            let tail = if above { normal::sf(x) } else { -normal::cdf(x) };
+            At { x, slope, tail, b: slope * area + u, c: slope * slope * signed + v - u * offset }
+        }
+    }
+
     /// B falls by Φ(−|x|), with the sign of the side, and C by B, per unit of r; both are 0 far out, and continuous but for the median.
     /// Differences over 2e-4 are wrong by their third derivatives, at most (1/γ + 1/γ²)/2, times 2e-9; knots are stepped over. A few roundings
     /// are 1e-14.
@@ -235,50 +228,68 @@ mod tests {
         for seed in 0..200 {
             let knots = knots(seed);
             pooled += knots.scores().windows(2).filter(|pair| pair[0] == pair[1]).count();
-            let (sums, table) = (Sums::new(&knots), knots.table());
-            let guard = Integrals::new(&sums, &knots);
-            let at = |r: f64| {
-                let (mut cells, scores) = ([0; ROW], [r; ROW]);
-                find_exactly(&knots, &scores, &mut cells);
-                let k = cells[0] as usize;
-                let (offset, slope) = (r - guard.from[k], guard.slopes[k]);
-                let x = table.anchors[k] + offset * guard.per_slope[k];
-                let area = normal::density(x) - x.abs() * normal::sf(x.abs());
-                let moment = 0.5 * (normal::sf(x.abs()) - x.abs() * area);
-                let above = r >= knots.scores()[SIDE - 1];
-                let signed = if above { moment } else { -moment };
-                let tail = if above { normal::sf(x) } else { -normal::cdf(x) };
-                (
-                    (x, slope),
-                    tail,
-                    slope * area + guard.u[k],
-                    slope * slope * signed + guard.v[k] - guard.u[k] * offset,
-                )
-            };
+            let (across_median, guard) = dispatch!(Level::new(), simd => {
+                let sums = alone::Sums::new(simd, &knots);
+                (sums.across_median, alone::Integrals::new(simd, &sums, &knots))
+            });
+            let at = |r: f64| At::new(&knots, &guard, r);
             for i in 0..200 {
                 let r = 0.05 * f64::from(i) - 5.0;
                 let apart = |knot: &f64| (knot - r).abs() > 2.0 * STEP;
                 if !knots.scores().iter().all(apart) {
                     continue;
                 }
-                let [(.., b_before, c_before), ((x, slope), tail, b, _), (.., b_after, c_after)] =
-                    [r - STEP, r, r + STEP].map(at);
-                assert!((x - knots.apply(r)).abs() < 1e-13, "{seed} {r}: {x}");
-                let slopes = [(b_before - b_after) / (2.0 * STEP), (c_before - c_after) / (2.0 * STEP)];
-                let room = 1e-11 + 1e-9 * (1.0 / slope + 1.0 / (slope * slope));
-                assert!((slopes[0] - tail).abs() < room, "{seed} {r}: {slopes:?} {tail}");
-                assert!((slopes[1] - b).abs() < room, "{seed} {r}: {slopes:?} {b}");
+                let [before, here, after] = [r - STEP, r, r + STEP].map(at);
+                assert!((here.x - knots.apply(r)).abs() < 1e-13, "{seed} {r}: {}", here.x);
+                let slopes = [(before.b - after.b) / (2.0 * STEP), (before.c - after.c) / (2.0 * STEP)];
+                let room = 1e-11 + 1e-9 * (1.0 / here.slope + 1.0 / (here.slope * here.slope));
+                assert!((slopes[0] - here.tail).abs() < room, "{seed} {r}: {slopes:?} {}", here.tail);
+                assert!((slopes[1] - here.b).abs() < room, "{seed} {r}: {slopes:?} {}", here.b);
             }
-            let [(.., b_low, c_low), (.., b_high, c_high)] = [-40.0, 40.0].map(at);
-            assert_eq!([b_low, c_low, b_high, c_high], [0.0; 4]);
+            let [low, high] = [-40.0, 40.0].map(at);
+            assert_eq!([low.b, low.c, high.b, high.c], [0.0; 4]);
             for &knot in knots.scores() {
                 let [before, after] = [knot.next_down(), knot].map(at);
                 let at_median = knot == knots.scores()[SIDE - 1];
-                let [b, c] = if at_median { sums.across_median } else { [0.0; 2] };
-                let close = (after.2 - before.2 - b).abs() < 1e-14 && (after.3 - before.3 - c).abs() < 1e-14;
-                assert!(close, "{seed} {knot}: {before:?} {after:?}");
+                let [b, c] = if at_median { across_median } else { [0.0; 2] };
+                let close = (after.b - before.b - b).abs() < 1e-14 && (after.c - before.c - c).abs() < 1e-14;
+                assert!(close, "{seed} {knot}: {} {} {} {}", before.b, after.b, before.c, after.c);
             }
         }
         assert!(pooled > 100, "{pooled}");
+    }
+
+    /// At every distance, at the knots and just below them, whatever cell is guessed: what eight guards have together is what each has alone.
+    #[test]
+    fn eight_guards_have_the_cells_of_each() {
+        for seed in 0..50 {
+            let guards: [Knots; 8] = std::array::from_fn(|s| knots(8 * seed + s as u64));
+            let mut together = together::Integrals::empty();
+            let table = guards[0].table();
+            dispatch!(Level::new(), simd => together.fill(simd, guards.each_ref()));
+            for i in 0..300_u64 {
+                let draw = |s: u64| random::uniform(23, 300 * seed + i, s as u32);
+                let scores: Eight = std::array::from_fn(|s| match i % 3 {
+                    0 => 12.0 * draw(s as u64) - 6.0,
+                    1 => guards[s].scores()[(27.0 * draw(s as u64)) as usize],
+                    _ => guards[s].scores()[(27.0 * draw(s as u64)) as usize].next_down(),
+                });
+                let mut first = (28.0 * draw(8)) as usize;
+                let cells: [Eight; 6] = dispatch!(Level::new(), simd => {
+                    let cell = together.at(table, f64x8::simd_from(simd, scores), &mut first);
+                    [cell.from, cell.anchor, cell.slope, cell.per_slope, cell.u, cell.v].map(|of| of.into())
+                });
+                for (s, guard) in guards.iter().enumerate() {
+                    let mut number = [0; ROW];
+                    alone::find_exactly(guard, &[scores[s]; ROW], &mut number);
+                    let alone: [f64; 6] = dispatch!(Level::new(), simd => {
+                        let sums = alone::Sums::new(simd, guard);
+                        let cell = alone::Integrals::new(simd, &sums, guard).at(simd, &[number[0]; 8]);
+                        [cell.from, cell.anchor, cell.slope, cell.per_slope, cell.u, cell.v].map(|of| of[0])
+                    });
+                    assert_eq!(cells.map(|of| of[s]), alone, "{seed} {i} {s}: {scores:?}");
+                }
+            }
+        }
     }
 }
