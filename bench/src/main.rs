@@ -28,6 +28,7 @@ use std::time::Instant;
 
 use truecast::forecast::Quantiles;
 use truecast::monitor::Scoreboard;
+use truecast::recalibrate::MomentReader;
 use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Recalibrated, Stream};
 use truecast_streams::{Scenario, Step};
 
@@ -63,6 +64,7 @@ fn contestants() -> Vec<Contestant> {
         ("default", observing(Parameters::default())),
         ("default, reading an 80 % interval", reading(Parameters::default())),
         ("default, reading mean and standard deviation", reading_of(Step::forecast, moments)),
+        ("default, reading both, eight forecasts at a time", reading_together()),
         ("default, reading the CRPS", reading_of(Step::forecast, crps)),
         ("default, with a scoreboard", scoring(Parameters::default())),
         ("default, making a table of 9 quantiles", reading_of(table(9), |_, _| 0.0)),
@@ -109,6 +111,22 @@ fn reading_of<F: Forecast + 'static>(
         let (ticket, calibrated) = stream.issue(step.forecast()).unwrap();
         let base = base(step);
         black_box(read(&Recalibrated::new(&base, calibrated.map()), step.outcome));
+        black_box(stream.resolve(ticket, step.outcome).unwrap());
+    })
+}
+
+/// Mean and standard deviation, read once for every eight forecasts.
+fn reading_together() -> Box<dyn FnMut(&Step)> {
+    let mut stream = Stream::<_, Gaussian>::new(LedgerRecalibrator::default());
+    let mut reader = MomentReader::new();
+    Box::new(move |step| {
+        let (ticket, calibrated) = stream.issue(step.forecast()).unwrap();
+        reader.push(step.forecast(), calibrated.map());
+        if reader.is_full() {
+            reader.read(|moments| {
+                black_box(moments.mean + moments.std());
+            });
+        }
         black_box(stream.resolve(ticket, step.outcome).unwrap());
     })
 }

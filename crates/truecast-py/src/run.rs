@@ -2,8 +2,9 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyNone};
-use truecast::recalibrate::{AnyRecalibrator, Plan, QuantileReader};
-use truecast::{Forecast, Groups, Recalibrator, normal};
+use truecast::forecast::Moments;
+use truecast::recalibrate::{AnyRecalibrator, Map, MomentReader, Plan, QuantileReader};
+use truecast::{Forecast, Gaussian, Groups, Recalibrator, normal};
 
 use crate::distribution::probability;
 use crate::errors::Result;
@@ -62,11 +63,49 @@ impl Wanted {
         Ok(Wanted { intervals, quantiles, mean, std, pit, crps })
     }
 
-    /// Where nothing is read of a forecast but a few intervals, they are read several forecasts at a time.
-    fn reader(&self) -> Option<QuantileReader> {
-        let others = self.mean || self.std || self.crps || !self.quantiles.probits.is_empty();
+    /// Where nothing is read of a forecast but a few intervals and moments, they are read several forecasts at a time.
+    fn readers(&self) -> Option<Readers> {
+        if self.crps || !self.quantiles.probits.is_empty() {
+            return None;
+        }
         let ends: Vec<f64> = self.intervals.probits.iter().flat_map(|&z| [z, -z]).collect();
-        if others { None } else { QuantileReader::new(&ends) }
+        let intervals = if ends.is_empty() { None } else { Some(QuantileReader::new(&ends)?) };
+        let moments = (self.mean || self.std).then(MomentReader::new);
+        Some(Readers { intervals, moments })
+    }
+}
+
+/// What reads several forecasts at a time. Each column is filled in the order of the rows, whichever comes first.
+struct Readers {
+    intervals: Option<QuantileReader>,
+    moments: Option<MomentReader>,
+}
+
+impl Readers {
+    /// One more row, and the answers of those that need not wait any longer.
+    fn push(&mut self, base: Gaussian, map: &Map, columns: &mut Columns, wanted: &Wanted) {
+        if let Some(intervals) = &mut self.intervals {
+            intervals.push(base, map);
+            if intervals.is_full() {
+                columns.push_intervals(intervals);
+            }
+        }
+        if let Some(moments) = &mut self.moments {
+            moments.push(base, map);
+            if moments.is_full() {
+                columns.push_moments(moments, wanted);
+            }
+        }
+    }
+
+    /// The answers of all rows that wait.
+    fn finish(&mut self, columns: &mut Columns, wanted: &Wanted) {
+        if let Some(intervals) = &mut self.intervals {
+            columns.push_intervals(intervals);
+        }
+        if let Some(moments) = &mut self.moments {
+            columns.push_moments(moments, wanted);
+        }
     }
 }
 
@@ -126,27 +165,35 @@ impl Columns {
         }
         self.quantiles.extend(wanted.quantiles.probits.iter().map(|&z| calibrated.at_probit(z)));
         if wanted.mean || wanted.std {
-            let moments = calibrated.moments();
-            if wanted.mean {
-                self.mean.push(moments.mean);
-            }
-            if wanted.std {
-                self.std.push(moments.std());
-            }
+            self.push_of(calibrated.moments(), wanted);
         }
         if wanted.crps {
             self.crps.push(if outcome.is_nan() { f64::NAN } else { calibrated.crps(outcome) });
         }
     }
 
+    fn push_of(&mut self, moments: Moments, wanted: &Wanted) {
+        if wanted.mean {
+            self.mean.push(moments.mean);
+        }
+        if wanted.std {
+            self.std.push(moments.std());
+        }
+    }
+
     /// The intervals of the forecasts that wait.
-    fn push_waiting(&mut self, reader: &mut QuantileReader) {
+    fn push_intervals(&mut self, reader: &mut QuantileReader) {
         reader.read(|ends| {
             for [lower, upper] in ends.as_chunks::<2>().0 {
                 self.lower.push(*lower);
                 self.upper.push(*upper);
             }
         });
+    }
+
+    /// The moments of the forecasts that wait.
+    fn push_moments(&mut self, reader: &mut MomentReader, wanted: &Wanted) {
+        reader.read(|moments| self.push_of(moments, wanted));
     }
 
     /// Python's dataclass `truecast.Run`.
@@ -195,25 +242,22 @@ pub(crate) fn series(
     }
     let Learner { recalibrator, scale } = learner;
     let mut columns = Columns::with_room(outcomes.len(), wanted);
-    let mut reader = wanted.reader();
+    let mut readers = wanted.readers();
     for (row, &outcome) in outcomes.iter().enumerate() {
         let groups = groups.map_or(Groups::NONE, |groups| groups[row]);
         let mut step = || -> Result<()> {
             let base = forecasts.get(row, scale)?;
             recalibrator.plan(base.forecast(), groups, recalibrator.steps(), plan)?;
-            match (&*base, &mut reader) {
-                (Base::Gaussian(gaussian), Some(reader)) => {
-                    reader.push(*gaussian, plan.map());
-                    if reader.is_full() {
-                        columns.push_waiting(reader);
-                    }
+            match (&*base, &mut readers) {
+                (Base::Gaussian(gaussian), Some(readers)) => {
+                    readers.push(*gaussian, plan.map(), &mut columns, wanted);
                 }
                 (Base::Gaussian(gaussian), None) => {
                     columns.push(&plan.calibrated(*gaussian), outcome, wanted);
                 }
-                (Base::Other(forecast), reader) => {
-                    if let Some(reader) = reader {
-                        columns.push_waiting(reader);
+                (Base::Other(forecast), readers) => {
+                    if let Some(readers) = readers {
+                        readers.finish(&mut columns, wanted);
                     }
                     columns.push(&plan.calibrated(&**forecast), outcome, wanted);
                 }
@@ -230,8 +274,8 @@ pub(crate) fn series(
         };
         step().map_err(|error| error.at_row(row))?;
     }
-    if let Some(reader) = &mut reader {
-        columns.push_waiting(reader);
+    if let Some(readers) = &mut readers {
+        readers.finish(&mut columns, wanted);
     }
     Ok(columns)
 }
