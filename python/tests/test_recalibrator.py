@@ -79,6 +79,27 @@ def test_a_run_is_the_loop_bit_for_bit(method: Any, form: str, series: Series) -
     assert loop.to_bytes() == fast.to_bytes()
 
 
+@pytest.mark.parametrize("count", [1, 7, 8, 120])
+def test_intervals_and_moments_read_several_at_a_time_are_the_loop_bit_for_bit(count: int, series: Series) -> None:
+    mu, sigma, y = (values[:count] for values in series)
+    each = [tc.Gaussian(*row) for row in zip(mu, sigma, strict=True)]
+    if count == 120:
+        each[50:51] = [tc.StudentT(3.0, 0.0, 1.0)]  # read alone, between those that wait
+        batch = tc.Forecasts.of(each)
+    else:
+        batch = tc.Forecasts.gaussian(mu, sigma)
+    loop = tc.Recalibrator()
+    both, only = (tc.Recalibrator().run(batch, y, coverage=c, mean=True, std=True) for c in ([0.5, 0.8], None))
+    assert both.lower is not None and both.upper is not None
+    for row, forecast in enumerate(each):
+        calibrated = loop.recalibrate(forecast)
+        assert (both.lower[row, 1], both.upper[row, 1]) == calibrated.interval(0.8)
+        for run in (both, only):
+            assert run.mean is not None and run.std is not None
+            assert (run.mean[row], run.std[row]) == (calibrated.mean(), calibrated.std())
+        loop.observe(forecast, y[row])
+
+
 def test_a_run_is_all_or_nothing(series: Series) -> None:
     mu, sigma, y = series
     rc = tc.Recalibrator()
