@@ -1,6 +1,5 @@
 //! The figures, one function each, with a sentence on how to read them.
 
-use statrs::distribution::{Binomial, DiscreteCDF};
 use truecast::monitor::{PitHistogram, Side};
 
 use crate::chart::{Axis, Band, BarChart, Bars, Chart, Colour, FanBand, FanChart, LineChart, Rule, Series};
@@ -8,8 +7,8 @@ use crate::number::percent;
 use crate::report::{Fan, MapCurve, Report};
 use crate::timeline::TIMELINE_COVERAGE;
 
-/// The probability of all bands of what chance alone would do.
-const BAND: f64 = 0.95;
+use super::chance::{self, BAND};
+
 /// A share over fewer rows says little, so points of the coverage have at least so many.
 const LEAST_ROWS: u64 = 50;
 /// And there are about so many points.
@@ -76,24 +75,12 @@ fn relative_band(histogram: &PitHistogram) -> Option<(f64, f64)> {
     Some((low as f64 / expected, high as f64 / expected))
 }
 
-/// The shares between which Binomial(rows, p) / rows lies with probability [`BAND`].
-fn binomial_band(p: f64, rows: u64) -> (f64, f64) {
-    if rows == 0 || p <= 0.0 || p >= 1.0 {
-        return (p, p);
-    }
-    let tail = 0.5 * (1.0 - BAND);
-    Binomial::new(p, rows).map_or((p, p), |law| {
-        let share = |probability: f64| law.inverse_cdf(probability) as f64 / rows as f64;
-        (share(tail), share(1.0 - tail))
-    })
-}
-
 fn reliability(report: &Report) -> Figure {
     let bins = report.scoreboard.raw().pit().counts().len();
     let levels: Vec<f64> = (0..=bins).map(|k| k as f64 / bins as f64).collect();
     let rows = report.scoreboard.rows();
     let band = levels.iter().map(|&p| {
-        let (low, high) = binomial_band(p, rows);
+        let (low, high) = chance::band(p, rows);
         (p, low, high)
     });
     let mut chart = LineChart::new("Reliability")
@@ -127,7 +114,7 @@ fn coverage(report: &Report) -> Figure {
     let points = report.timeline.coverage(least);
     let end = report.timeline.width() as f64 * report.timeline.bins().len() as f64;
     let band = points.iter().map(|point| {
-        let (low, high) = binomial_band(TIMELINE_COVERAGE, point.rows);
+        let (low, high) = chance::band(TIMELINE_COVERAGE, point.rows);
         (point.index, low, high)
     });
     let mut chart = LineChart::new("Coverage over time")
@@ -244,17 +231,4 @@ fn map(map: &MapCurve) -> Figure {
 
 fn titled(title: &str, series: &str) -> String {
     if series.is_empty() { title.to_owned() } else { format!("{title}: {series}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// scipy.stats.binom.ppf([0.025, 0.975], 1000, 0.8) is 775 and 824.
-    #[test]
-    fn the_band_is_the_binomial_one() {
-        assert_eq!(binomial_band(0.8, 1_000), (0.775, 0.824));
-        assert_eq!(binomial_band(0.8, 0), (0.8, 0.8));
-        assert_eq!(binomial_band(1.0, 10), (1.0, 1.0));
-    }
 }

@@ -7,26 +7,7 @@ use crate::markup::Markup;
 use crate::number::{outcomes, percent, plain};
 use crate::report::Report;
 
-/// Below this many outcomes the page says that nothing is sure.
-const FEW: u64 = 30;
-
-/// How an observed share stands to its nominal value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// Within two standard errors of a binomial share.
-    AsItShould,
-    TooNarrow,
-    TooWide,
-}
-
-pub(super) fn verdict(share: f64, nominal: f64, rows: u64) -> Verdict {
-    let error = 2.0 * (nominal * (1.0 - nominal) / rows.max(1) as f64).sqrt();
-    match share - nominal {
-        gap if gap < -error => Verdict::TooNarrow,
-        gap if gap > error => Verdict::TooWide,
-        _ => Verdict::AsItShould,
-    }
-}
+use super::chance::{FEW, Verdict, verdict};
 
 /// What recalibration did to the CRPS.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -121,8 +102,8 @@ fn coverage_words(raw: f64, calibrated: f64, nominal: f64, rows: u64) -> &'stati
         (AsItShould, TooWide) => {
             "Your intervals were as they should be; the calibrated ones hold too many outcomes."
         }
-        (_, TooNarrow) if closer => "The calibrated intervals are closer to it, and still a little narrow.",
-        (_, TooWide) if closer => "The calibrated intervals are closer to it, and still a little wide.",
+        (_, TooNarrow) if closer => "The calibrated intervals are closer to it, and still too narrow.",
+        (_, TooWide) if closer => "The calibrated intervals are closer to it, and still too wide.",
         (_, TooNarrow) => "Calibration did not bring the coverage closer: the intervals are too narrow.",
         (_, TooWide) => "Calibration did not bring the coverage closer: the intervals are too wide.",
     }
@@ -139,7 +120,10 @@ fn crps_words(report: &Report) -> String {
     if !report.compares() {
         let mean = report.scoreboard.regret().base_mean();
         return mean.map_or(String::new(), |mean| {
-            format!("Their mean CRPS is {}: the lower, the better.", crate::number::significant(mean))
+            format!(
+                "The mean CRPS of your forecasts is {}: the lower, the better.",
+                crate::number::significant(mean)
+            )
         });
     }
     match change(report) {
@@ -212,9 +196,19 @@ mod tests {
         assert!(worse.contains("hold too few outcomes") && worse.contains("worse by"), "{worse}");
         let same = words(&report(2_000, 1.0, 1.0));
         assert!(same.contains("Both are as they should be") && same.contains("unchanged"), "{same}");
+        // 27 % and 48 % are both far from 80 %.
+        let closer = words(&report(2_000, 0.27, 0.5));
+        assert!(closer.contains("closer to it, and still too narrow."), "{closer}");
         // Scales with the same expected CRPS to first order: what differs is chance.
         let noise = words(&report(400, 1.02, 0.98));
         assert!(noise.contains("within noise"), "{noise}");
+    }
+
+    /// A mark beside a share needs more than chance, as the bands of the charts do.
+    #[test]
+    fn few_rows_have_no_marks_in_the_table() {
+        let html = report(1, 0.01, 0.01).to_html();
+        assert!(html.contains("80\u{a0}% interval covers") && !html.contains("too narrow"));
     }
 
     #[test]
@@ -222,6 +216,10 @@ mod tests {
         assert!(words(&Report::default()).contains("nothing to judge"));
         let one = words(&report(1, 1.0, 2.0));
         assert!(one.contains("With 1 outcome nothing is sure yet."), "{one}");
+        let mut few = report(5, 1.0, 1.0);
+        few.kind = ReportKind::Evaluation;
+        let few = words(&few);
+        assert!(few.contains("nothing is sure yet. The mean CRPS of your forecasts is"), "{few}");
         let mut alone = report(2_000, 0.5, 1.0);
         alone.kind = ReportKind::Evaluation;
         let alone = words(&alone);

@@ -2,11 +2,13 @@
 //!
 //! | file | part |
 //! |---|---|
+//! | `chance.rs` | what chance alone would do |
 //! | `headline.rs` | the result in words |
 //! | `figures.rs` | one function per figure, with its caption |
 //! | `tables.rs` | scores, certificate, series |
 //! | `style.css` | type, columns, print |
 
+mod chance;
 mod figures;
 mod headline;
 mod tables;

@@ -6,7 +6,7 @@ use crate::markup::Markup;
 use crate::number::{count, fixed, outcomes, percent, signed, significant};
 use crate::report::{Report, SeriesLine};
 
-use super::headline::{Verdict, verdict};
+use super::chance::{Verdict, verdict};
 
 /// The longest table of series; more would make the page slow to open and slow to read.
 const MOST_SERIES: usize = 200;
