@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `chance.rs` | what chance alone would do |
 //! | `headline.rs` | the result in words |
+//! | `held.rs` | how many outcomes intervals held |
 //! | `figures.rs` | one function per figure, with its caption |
 //! | `tables.rs` | scores, certificate, series |
 //! | `style.css` | type, columns, print |
@@ -11,6 +12,7 @@
 mod chance;
 mod figures;
 mod headline;
+mod held;
 mod tables;
 
 use crate::chart::page_style;

@@ -6,7 +6,8 @@ use crate::markup::Markup;
 use crate::number::{count, fixed, outcomes, percent, signed, significant};
 use crate::report::{Report, SeriesLine};
 
-use super::chance::{Verdict, verdict};
+use super::chance::Verdict;
+use super::held::Held;
 
 /// The longest table of series; more would make the page slow to open and slow to read.
 const MOST_SERIES: usize = 200;
@@ -60,7 +61,7 @@ pub(super) fn scores(page: &mut Markup, report: &Report) {
         page.tag("tr").open();
         name(page, &format!("{} interval covers", percent(nominal)));
         for side in &sides {
-            coverage_cell(page, side.coverage().share(index), nominal, board.rows());
+            coverage_cell(page, Held::new(side, index));
         }
         page.close();
     }
@@ -89,17 +90,17 @@ pub(super) fn scores(page: &mut Markup, report: &Report) {
 }
 
 /// A share, with a word before it where it is off its target by more than chance explains.
-fn coverage_cell(page: &mut Markup, share: Option<f64>, nominal: f64, rows: u64) {
+fn coverage_cell(page: &mut Markup, held: Option<Held>) {
     page.tag("td").open();
-    match share {
+    match held {
         None => page.text(NONE),
-        Some(share) => {
-            match verdict(share, nominal, rows) {
+        Some(held) => {
+            match held.mark() {
                 Verdict::AsItShould => {}
                 Verdict::TooNarrow => remark(page, "too narrow"),
                 Verdict::TooWide => remark(page, "too wide"),
             }
-            page.text(&share_of(share));
+            page.text(&share_of(held.share));
         }
     }
     page.close();
