@@ -190,6 +190,7 @@ fn fan(fan: &Fan, compares: bool) -> Figure {
     let times = fan.points.iter().map(|point| point.time.clone()).collect();
     let colour = if compares { Colour::Calibrated } else { Colour::Raw };
     let mut chart = FanChart::new(&title, times, colour)
+        .y("outcome")
         .describe("Nested intervals of the last forecasts, with the outcomes that are known")
         .band(FanBand::new("95\u{a0}%", quantiles(0, 6)))
         .band(FanBand::new("80\u{a0}%", quantiles(1, 5)))
@@ -200,13 +201,19 @@ fn fan(fan: &Fan, compares: bool) -> Figure {
         chart = chart
             .reference(FanBand::new("raw 80\u{a0}%", fan.points.iter().map(|point| point.raw).collect()));
     }
-    let caption = if compares {
+    let mut caption = if compares {
         "Shaded are the calibrated intervals around the median, dashed the raw 80 % one; about one dot in five should \
          lie outside of the 80 %."
     } else {
         "Shaded are the intervals around the median; about one dot in five should lie outside of the 80 %."
-    };
-    figure(&chart, caption)
+    }
+    .to_owned();
+    match chart.beyond() {
+        0 => {}
+        1 => caption.push_str(" One outcome lies beyond the chart: see the arrow."),
+        beyond => caption.push_str(&format!(" {beyond} outcomes lie beyond the chart: see the arrows.")),
+    }
+    figure(&chart, &caption)
 }
 
 fn map(map: &MapCurve) -> Figure {
