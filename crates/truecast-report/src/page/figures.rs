@@ -46,6 +46,15 @@ fn sides(report: &Report) -> Vec<(&'static str, Colour, &Side)> {
     }
 }
 
+/// The raw side is dashed beside the calibrated one: in grey print, or for eyes that see no colours, both lines are alike.
+fn line(report: &Report, label: &str, colour: Colour, points: Vec<(f64, f64)>) -> Series {
+    if report.compares() && colour == Colour::Raw {
+        Series::dashed(label, colour, points)
+    } else {
+        Series::line(label, colour, points)
+    }
+}
+
 fn pit(report: &Report) -> Figure {
     let histogram = report.scoreboard.raw().pit();
     let bins = histogram.counts().len();
@@ -99,7 +108,8 @@ fn reliability(report: &Report) -> Figure {
                 below += count;
                 below as f64 / rows as f64
             });
-            chart = chart.series(Series::line(label, colour, levels.iter().copied().zip(shares).collect()));
+            let points = levels.iter().copied().zip(shares).collect();
+            chart = chart.series(line(report, label, colour, points));
         }
     }
     figure(
@@ -124,10 +134,10 @@ fn coverage(report: &Report) -> Figure {
         .band(Band::new("expected by chance", Colour::Neutral, band.collect()))
         .rule(Rule::horizontal("target", TIMELINE_COVERAGE));
     let raw = points.iter().map(|point| (point.index, point.raw)).collect();
-    chart = chart.series(Series::line("raw", Colour::Raw, raw));
+    chart = chart.series(line(report, "raw", Colour::Raw, raw));
     if report.compares() {
         let calibrated = points.iter().map(|point| (point.index, point.calibrated)).collect();
-        chart = chart.series(Series::line("calibrated", Colour::Calibrated, calibrated));
+        chart = chart.series(line(report, "calibrated", Colour::Calibrated, calibrated));
     }
     figure(
         &chart,
@@ -163,15 +173,17 @@ fn sharpness(report: &Report) -> Figure {
     let coverages = report.scoreboard.raw().sharpness().coverages();
     let names = coverages.iter().map(|&coverage| percent(coverage)).collect();
     let mut chart = BarChart::groups("Sharpness", Axis::new("nominal coverage"), names)
-        .describe("The mean width of the central intervals")
-        .y(Axis::new("mean width of the interval"));
+        .describe("The mean width of the central intervals");
+    let mut positive = Vec::new();
     let mut unbounded = 0;
     for (label, colour, side) in sides(report) {
         let of = side.sharpness();
-        let widths = (0..coverages.len()).map(|k| of.mean_width(k).unwrap_or(f64::NAN));
+        let widths: Vec<f64> = (0..coverages.len()).map(|k| of.mean_width(k).unwrap_or(f64::NAN)).collect();
+        positive.extend(widths.iter().copied().filter(|width| width.is_finite() && *width > 0.0));
         unbounded += (0..coverages.len()).filter_map(|k| of.unbounded(k)).max().unwrap_or(0);
-        chart = chart.bars(Bars::new(label, colour, widths.collect()));
+        chart = chart.bars(Bars::new(label, colour, widths));
     }
+    let chart = chart.y(width_axis(&positive));
     let mut caption =
         "Narrow is good only if the interval still covers what it should: compare with the coverage \
                        above."
@@ -180,6 +192,19 @@ fn sharpness(report: &Report) -> Figure {
         caption.push_str(" Intervals without an end are left out of the means.");
     }
     figure(&chart, &caption)
+}
+
+/// Logarithmic, from a power of ten on, where the widest interval would leave nothing to see of the others.
+fn width_axis(widths: &[f64]) -> Axis {
+    let (least, most) = widths
+        .iter()
+        .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), &width| (low.min(width), high.max(width)));
+    if most <= 100.0 * least {
+        return Axis::new("mean width of the interval");
+    }
+    let power = |exponent: f64| 10.0_f64.powf(exponent);
+    let ends = (power((0.9 * least).log10().floor()), power(most.log10().ceil()));
+    Axis::new("mean width of the interval, logarithmic").logarithmic().range(ends.0, ends.1)
 }
 
 fn fan(fan: &Fan, compares: bool) -> Figure {
@@ -238,4 +263,47 @@ fn map(map: &MapCurve) -> Figure {
 
 fn titled(title: &str, series: &str) -> String {
     if series.is_empty() { title.to_owned() } else { format!("{title}: {series}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use truecast::Gaussian;
+
+    use super::*;
+    use crate::{ReportKind, TimelineRow};
+
+    fn report(calibrated: f64) -> Report {
+        let mut report = Report::default();
+        let both = [Gaussian::new(0.0, 1.0).unwrap(), Gaussian::new(0.0, calibrated).unwrap()];
+        for row in 0..200 {
+            let outcome = truecast::normal::quantile(truecast::random::uniform(3, row, 0).max(1e-9));
+            report.scoreboard.observe(&both[0], &both[1], outcome, 0.5).unwrap();
+            report.timeline.record(row, &TimelineRow::new(&both[0], &both[1], outcome).unwrap()).unwrap();
+        }
+        report
+    }
+
+    #[test]
+    fn raw_and_calibrated_lines_differ_in_more_than_colour() {
+        let mut report = report(2.0);
+        for figure in [reliability(&report), coverage(&report)] {
+            assert!(figure.svg.contains("<g class=\"tc-raw\"><path class=\"tc-dashed\""));
+            assert!(figure.svg.contains("<g class=\"tc-calibrated\"><path class=\"tc-line\""));
+        }
+        report.kind = ReportKind::Evaluation;
+        assert!(reliability(&report).svg.contains("<g class=\"tc-raw\"><path class=\"tc-line\""));
+    }
+
+    /// Conformal comparators may have a tail a thousand times as wide as the rest.
+    #[test]
+    fn one_wide_interval_leaves_the_others_to_be_seen() {
+        assert!(!sharpness(&report(2.0)).svg.contains("logarithmic"));
+        let svg = sharpness(&report(20_000.0)).svg;
+        assert!(svg.contains("mean width of the interval, logarithmic"));
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let bars = document.descendants().filter(|node| node.attribute("fill-opacity") == Some("0.85"));
+        for height in bars.filter_map(|bar| bar.attribute("height")) {
+            assert!(height.parse::<f64>().unwrap() > 5.0, "{svg}");
+        }
+    }
 }
