@@ -40,7 +40,7 @@ pub(crate) fn html(report: &Report) -> String {
         page.close();
     }
     if let Some(certificate) = report.certificate.as_ref().filter(|_| report.compares()) {
-        tables::certificate(&mut page, certificate);
+        tables::certificate(&mut page, certificate, report.scoreboard.rows());
     }
     page.close();
     tables::series(&mut page, report);
