@@ -2,7 +2,8 @@
 //!
 //! Each report is laid out by Chromium in a frame of the given width. A script then measures: the page must not be
 //! wider than its frame, the certificate must fit into its column, text of a chart must lie within the chart, and no
-//! two texts of a chart may lie on one another. Errors on the console fail the test as well. Without Chromium the test says so and passes, except on CI.
+//! two texts of a chart may lie on one another. Errors on the console fail the test as well. Without Chromium the test
+//! says so and passes, except on CI.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 #![allow(clippy::print_stdout, reason = "a skipped test says why")]
