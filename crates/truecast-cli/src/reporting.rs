@@ -3,7 +3,7 @@
 use truecast::Recalibrator;
 use truecast::forecast::Gaussian;
 use truecast::monitor::Sides;
-use truecast_fleet::{Fleet, RowScores, Series};
+use truecast_fleet::{Fleet, Lateness, RowScores, Series};
 use truecast_report::{
     Fan, FanPoint, MapCurve, Report, ReportKind, RowSide, SeriesLine, Timeline, TimelineRow,
 };
@@ -86,6 +86,12 @@ fn settings(fleet: &Fleet) -> Vec<(String, String)> {
     if let Some(half_life) = settings.half_life {
         add("half-life", half_life.to_string());
     }
+    if let Some(prior) = settings.prior {
+        add("prior", prior.to_string());
+    }
+    if settings.groups > 0 {
+        add("groups", format!("up to {}", settings.groups));
+    }
     for threshold in &settings.thresholds {
         add("threshold", threshold.to_string());
     }
@@ -93,6 +99,12 @@ fn settings(fleet: &Fleet) -> Vec<(String, String)> {
         if !on {
             add(name, "off".to_owned());
         }
+    }
+    if settings.randomised == Some(true) {
+        add("randomised", "on".to_owned());
+    }
+    if settings.lateness != Lateness::Next {
+        add("outcomes", settings.lateness.to_string());
     }
     add("seed", settings.seed.to_string());
     lines

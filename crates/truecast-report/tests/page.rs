@@ -108,3 +108,26 @@ fn a_saved_report_gives_the_same_page() {
     let text = serde_json::to_string(&report).unwrap();
     assert_eq!(serde_json::from_str::<Report>(&text).unwrap().to_html(), report.to_html());
 }
+
+#[test]
+fn a_certificate_lists_what_was_used_and_says_what_is_older_than_the_page() {
+    let mut report = samples::stream(100, 1.0, 1);
+    let html = report.to_html();
+    assert!(html.contains("owes after 100 outcomes, beside") && !html.contains("left out"));
+    let certificate = report.certificate.as_mut().unwrap();
+    certificate.steps = 250;
+    let mut idle = certificate.ledgers[0].clone();
+    idle.kind = truecast::recalibrate::LedgerKind::Group(5);
+    (idle.calibration_error, idle.calibration_bound, idle.regret, idle.regret_bound) = (0.0, 0.0, 0.0, 0.0);
+    certificate.ledgers.push(idle);
+    let html = report.to_html();
+    assert!(html.contains("owes after 250 outcomes, those of earlier runs among them, beside"));
+    assert!(!html.contains("group 5") && html.contains("Ledgers without outcomes are left out."));
+}
+
+#[test]
+fn a_series_without_a_name_is_called_so() {
+    let mut report = samples::with_series(samples::stream(50, 1.0, 1), 3);
+    report.series[1].key = " ".into();
+    assert!(report.to_html().contains("class=\"key\">(no name)</th>"));
+}

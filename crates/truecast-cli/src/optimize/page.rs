@@ -11,6 +11,7 @@ use truecast_report::{Document, DocumentTable};
 use super::results::Results;
 use super::template::plain;
 use crate::failure::Result;
+use crate::terminal::plural;
 
 /// Trials in the table.
 const MOST_ROWS: usize = 10;
@@ -30,7 +31,8 @@ pub(crate) fn html(results: &Results<'_>, source: &str) -> Result<String> {
             count(told + failed),
             described(results, &best.step.point)
         )),
-        None => page.paragraph(&format!("None of {} trials has an outcome.", count(told + failed))),
+        None if failed == 1 => page.paragraph("The only trial has no outcome."),
+        None => page.paragraph(&format!("None of {} trials has an outcome.", count(failed))),
     };
     let (chart, caption) = convergence(results);
     page = page.figure(chart.to_svg(), &caption);
@@ -41,7 +43,9 @@ pub(crate) fn html(results: &Results<'_>, source: &str) -> Result<String> {
         "Each trial is a line from its inputs, top to bottom, to its value. Where the best lie close together on an axis, that input matters and is found; \
          where they are spread over it, it matters little.",
     );
-    page = page.table(best_trials(results));
+    if told > 0 {
+        page = page.table(best_trials(results));
+    }
     let failures = results.failed();
     if !failures.is_empty() {
         let rows = failures.iter().map(|(step, why)| {
@@ -67,7 +71,10 @@ fn notes(results: &Results<'_>) -> Vec<String> {
         "Failed trials are never learned as numbers; points close to them are not tried again.".to_owned(),
     ];
     if fallbacks > 0 {
-        notes.push(format!("In {fallbacks} trials the surrogate gave no point, and a random one was taken."));
+        let trials = plural(fallbacks as u64, "trial", "trials");
+        notes.push(format!(
+            "In {fallbacks} {trials} the surrogate gave no point, and a random one was taken."
+        ));
     }
     notes
 }
@@ -110,7 +117,8 @@ fn convergence(results: &Results<'_>) -> (LineChart, String) {
             let margin = 0.05 * (cut - low);
             let (a, b) = (results.sign * (low - margin), results.sign * cut);
             axis = axis.range(a.min(b), a.max(b));
-            caption = format!("{caption} {beyond} worse values lie outside of the chart.");
+            let values = plural(beyond as u64, "worse value lies", "worse values lie");
+            caption = format!("{caption} {beyond} {values} outside of the chart.");
         }
     }
     if !results.failed().is_empty() {
@@ -209,6 +217,9 @@ fn calibration(results: &Results<'_>) -> Result<(BarChart, String)> {
     .bars(Bars::new("outcomes", Colour::Calibrated, bars))
     .rule(Rule::horizontal("calibrated", even));
     let coverage = results.coverage()?;
+    if coverage.raw.count == 0 {
+        return Ok((chart, "Forecasts are made once there are trials to learn from.".to_owned()));
+    }
     let mut caption = format!(
         "Forecasts made one step ahead, at the points that were tried. The 80\u{a0}% interval held {} of {} outcomes",
         coverage.raw.hits, coverage.raw.count

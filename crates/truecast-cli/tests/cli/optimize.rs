@@ -306,6 +306,21 @@ fn mistakes_in_a_space_are_named() {
 }
 
 #[test]
+fn the_page_counts_one_as_one() {
+    let folder = folder();
+    let page = ["--report", "r.html"];
+    let ran = optimize(&folder, "false {rate} {depth} {kind}", &[&page[..], &["--trials", "1"]].concat());
+    assert_eq!(ran.code, Some(1), "{ran}");
+    let html = folder.read("r.html");
+    assert!(html.contains("The only trial has no outcome.") && !html.contains("Best trials"));
+    assert!(!html.contains("0 of 0"));
+    let command =
+        "true {rate} {depth} {kind}; test $TRUECAST_TRIAL = 4 && echo 1000 || echo -$TRUECAST_TRIAL";
+    optimize(&folder, command, &[&page[..], &["--trials", "5"]].concat()).ok();
+    assert!(folder.read("r.html").contains(" 1 worse value lies outside of the chart."));
+}
+
+#[test]
 fn every_acquisition_and_calibration_runs() {
     let folder = Folder::new();
     for flags in [

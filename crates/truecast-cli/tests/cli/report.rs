@@ -49,6 +49,35 @@ fn of_many_series_with_names_that_are_markup() {
     assert!(!html.contains("<b>bold") && !html.contains("<in>"));
 }
 
+/// Two pages that differ must say in what their runs did.
+#[test]
+fn settings_in_force_are_listed() {
+    let mut text = "day,y,mean,std\n".to_owned();
+    for (t, step) in steps(Scenario::Demo, 60, 0).iter().enumerate() {
+        writeln!(text, "d{},{},{},{}", t % 2, step.outcome, step.mean(), step.std()).unwrap();
+    }
+    let folder = Folder::with("a.csv", text);
+    let run = ["calibrate", "a.csv", "-o", "o.csv", "--report", "r.html"];
+    folder.run(&run).ok();
+    let html = folder.read("r.html");
+    assert!(!["prior", "groups", "randomised", "outcomes"].iter().any(|name| html.contains(&setting(name))));
+    let flags = ["--prior", "25", "--ledger", "group=day:4", "--randomised", "--delay", "3", "--no-guard"];
+    folder.run(&[&run[..], &flags].concat()).ok();
+    for (name, value) in [
+        ("prior", "25"),
+        ("groups", "up to 4"),
+        ("randomised", "on"),
+        ("outcomes", "3 rows late"),
+        ("guard", "off"),
+    ] {
+        page(&folder, &[&format!("{}<dd>{value}</dd>", setting(name))]);
+    }
+}
+
+fn setting(name: &str) -> String {
+    format!("<dt>{name}</dt>")
+}
+
 #[test]
 fn of_forecasts_as_they_are() {
     let folder = Folder::with("a.csv", csv(&steps(Scenario::TwiceTooWide, 500, 0)));

@@ -5,6 +5,9 @@ use super::lines::{Band, LineChart, Series};
 use super::theme::Colour;
 use super::{Chart, Output, Size};
 
+/// How far above and below its inner bands a fan reaches at most, in heights of what they span.
+const REACH: f64 = 2.0;
+
 /// An interval at every time; ends that are not finite are gaps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FanBand {
@@ -100,13 +103,41 @@ impl FanChart {
         self
     }
 
+    /// How many outcomes lie above or below the chart: it is cut off where they would press the intervals into a line.
+    pub fn beyond(&self) -> usize {
+        self.range()
+            .map_or(0, |(low, high)| self.known().filter(|outcome| !(low..=high).contains(outcome)).count())
+    }
+
+    fn known(&self) -> impl Iterator<Item = f64> {
+        let outcomes = self.outcomes.iter().flat_map(|(_, outcomes)| outcomes.iter().copied().flatten());
+        outcomes.filter(|outcome| outcome.is_finite())
+    }
+
+    /// What is shown, if that is not everything.
+    fn range(&self) -> Option<(f64, f64)> {
+        let ends = |bands: &[FanBand]| {
+            bands.iter().flat_map(|band| &band.ends).flat_map(|&(low, high)| [low, high]).collect::<Vec<_>>()
+        };
+        // The widest band has the least to go by, and may be all tail.
+        let (widest, inner) = self.bands.split_at(self.bands.len().min(1));
+        let reference = self.reference.as_slice();
+        let (low, high) = extent([ends(inner), ends(reference), self.median.clone()].concat().into_iter())?;
+        let (least, most) = extent(ends(widest).into_iter().chain(self.known()))?;
+        let reach = REACH * (high - low);
+        let shown = (least.max(low - reach).min(low), most.min(high + reach).max(high));
+        (reach > 0.0 && (least < shown.0 || most > shown.1)).then_some(shown)
+    }
+
     fn lines(&self) -> LineChart {
         let at =
             |values: Vec<f64>| values.into_iter().enumerate().map(|(k, y)| (k as f64, y)).collect::<Vec<_>>();
+        let range = self.range();
+        let y = range.map_or(Axis::new(&self.y), |(low, high)| Axis::new(&self.y).range(low, high));
         let mut chart = LineChart::new(&self.title)
             .describe(&self.description)
             .x(Axis::new("").names(self.times.clone()))
-            .y(Axis::new(&self.y))
+            .y(y)
             .size(self.size);
         for (below, band) in self.bands.iter().enumerate() {
             let points =
@@ -124,11 +155,22 @@ impl FanChart {
             chart = chart.series(Series::line("", self.colour, at(self.median.clone())));
         }
         if let Some((label, outcomes)) = &self.outcomes {
-            let values = outcomes.iter().map(|outcome| outcome.unwrap_or(f64::NAN)).collect();
-            chart = chart.series(Series::dots(label, Colour::Ink, at(values)));
+            let values = at(outcomes.iter().map(|outcome| outcome.unwrap_or(f64::NAN)).collect());
+            chart = chart.series(Series::dots(label, Colour::Ink, values.clone()));
+            if self.beyond() > 0 {
+                chart = chart.series(Series::beyond(&format!("{label} beyond"), Colour::Ink, values));
+            }
         }
         chart
     }
+}
+
+/// The least and the largest of the finite values.
+fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.filter(|value| value.is_finite()).fold(None, |extent, value| match extent {
+        None => Some((value, value)),
+        Some((low, high)) => Some((value.min(low), value.max(high))),
+    })
 }
 
 impl Chart for FanChart {
@@ -141,6 +183,33 @@ impl Chart for FanChart {
 mod tests {
     use super::*;
     use crate::chart::EMPTY;
+
+    /// One outcome of a million would leave of the intervals a line.
+    #[test]
+    fn what_is_far_off_does_not_press_the_intervals_into_a_line() {
+        let times: Vec<String> = (0..30).map(|day| day.to_string()).collect();
+        let fan = |far: f64, tail: f64| {
+            let tails = (0..30).map(|k| if k == 3 { (-2.0, tail) } else { (-2.0, 2.0) }).collect();
+            FanChart::new("fan", times.clone(), Colour::Calibrated)
+                .band(FanBand::new("95 %", tails))
+                .band(FanBand::new("80 %", vec![(-1.0, 1.0); 30]))
+                .median(vec![0.0; 30])
+                .outcomes("outcome", (0..30).map(|k| Some(if k == 9 { far } else { 0.5 })).collect())
+        };
+        for (far, arrow) in [(1e6, "L170.7 58L"), (-1e6, "L170.7 310L")] {
+            let chart = fan(far, 2.0);
+            let svg = chart.to_svg();
+            assert_eq!(chart.beyond(), 1);
+            assert!(svg.contains("outcome beyond") && !svg.contains("000</text>"), "{svg}");
+            // The legend's dot and those of 29 outcomes; the last is an arrow.
+            assert_eq!(svg.matches("<circle").count(), 30);
+            assert!(svg.contains(arrow), "{svg}");
+        }
+        // The tail of the widest band is cut off, which is no outcome.
+        assert!(fan(0.5, 1e6).beyond() == 0 && !fan(0.5, 1e6).to_svg().contains("000</text>"));
+        let all = fan(4.0, 2.0);
+        assert!(all.beyond() == 0 && !all.to_svg().contains("beyond") && all.range().is_none());
+    }
 
     #[test]
     fn a_fan_with_gaps_is_well_formed() {

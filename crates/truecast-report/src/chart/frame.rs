@@ -14,6 +14,7 @@ use super::lettering::{FONT, clipped, width, wrapped};
 use super::theme::{Colour, standalone_style};
 use super::{Output, Size};
 use crate::markup::Markup;
+use crate::number::coordinate;
 
 pub(super) const LINE: f64 = 20.0;
 pub(super) const EDGE: f64 = 10.0;
@@ -28,6 +29,7 @@ pub(crate) enum Mark {
     Dashed,
     Rule,
     Dots,
+    Arrow,
     Fill(f64),
 }
 
@@ -88,7 +90,7 @@ impl Frame<'_> {
                 let (x, y) = (plot.left - BLEED, plot.top - BLEED);
                 let clip = markup.tag("svg").number("x", x).number("y", y);
                 let clip = clip.number("width", wide).number("height", high);
-                let view = [x, y, wide, high].map(crate::number::coordinate).join(" ");
+                let view = [x, y, wide, high].map(coordinate).join(" ");
                 clip.attribute("viewBox", &view).open();
                 content(&mut markup, &plot);
                 markup.close();
@@ -146,11 +148,7 @@ impl Frame<'_> {
     }
 
     fn open(&self, markup: &mut Markup, output: Output, height: f64) {
-        let view = format!(
-            "0 0 {} {}",
-            crate::number::coordinate(self.size.width),
-            crate::number::coordinate(height)
-        );
+        let view = format!("0 0 {} {}", coordinate(self.size.width), coordinate(height));
         let tag = markup.tag("svg").attribute("xmlns", "http://www.w3.org/2000/svg").class("tc-chart");
         let tag = tag.attribute("viewBox", &view).attribute("role", "img");
         match output {
@@ -240,6 +238,7 @@ fn draw_row(markup: &mut Markup, row: &[(f64, Key)], top: f64) {
             Mark::Dashed => line(markup, "tc-dashed", ends.0, ends.1),
             Mark::Rule => line(markup, "tc-rule", ends.0, ends.1),
             Mark::Dots => dot(markup, (place + 0.5 * SWATCH, middle), 3.0),
+            Mark::Arrow => arrow(markup, (place + 0.5 * SWATCH, middle - 4.0), true),
             Mark::Fill(opacity) => {
                 let swatch = markup.tag("rect").class("tc-fill").number("fill-opacity", opacity);
                 let swatch = swatch.number("x", place + 3.0).number("y", middle - 6.0);
@@ -258,4 +257,12 @@ pub(crate) fn line(markup: &mut Markup, class: &str, from: (f64, f64), to: (f64,
 
 pub(crate) fn dot(markup: &mut Markup, at: (f64, f64), radius: f64) {
     markup.tag("circle").class("tc-fill").number("cx", at.0).number("cy", at.1).number("r", radius).empty();
+}
+
+/// A triangle with its tip at a place, pointing up or down.
+pub(crate) fn arrow(markup: &mut Markup, tip: (f64, f64), up: bool) {
+    let [left, right, tip_x] = [tip.0 - 4.0, tip.0 + 4.0, tip.0].map(coordinate);
+    let [end, tip_y] = [if up { tip.1 + 8.0 } else { tip.1 - 8.0 }, tip.1].map(coordinate);
+    let shape = format!("M{left} {end}L{tip_x} {tip_y}L{right} {end}Z");
+    markup.tag("path").class("tc-fill").attribute("d", &shape).empty();
 }

@@ -1,7 +1,7 @@
 //! Lines: series over a common axis, with bands of what is expected and reference lines.
 
 use super::axis::Axis;
-use super::frame::{Frame, Key, Mark, Plot, dot, line};
+use super::frame::{Frame, Key, Mark, Plot, arrow, dot, line};
 use super::theme::Colour;
 use super::{Chart, EMPTY, Output, Size};
 use crate::markup::Markup;
@@ -19,12 +19,22 @@ pub struct Series {
     dashed: bool,
     line: bool,
     dots: bool,
+    /// Only what lies above or below the plot is drawn, as arrows at its edge.
+    beyond: bool,
 }
 
 impl Series {
     /// A line.
     pub fn line(label: &str, colour: Colour, points: Vec<(f64, f64)>) -> Self {
-        Series { label: label.to_owned(), colour, points, dashed: false, line: true, dots: false }
+        Series {
+            label: label.to_owned(),
+            colour,
+            points,
+            dashed: false,
+            line: true,
+            dots: false,
+            beyond: false,
+        }
     }
 
     /// A dashed line.
@@ -37,6 +47,11 @@ impl Series {
         Series { line: false, dots: true, ..Series::line(label, colour, points) }
     }
 
+    /// Arrows at the edge of a plot for the points above and below it.
+    pub(super) fn beyond(label: &str, colour: Colour, points: Vec<(f64, f64)>) -> Self {
+        Series { line: false, beyond: true, ..Series::line(label, colour, points) }
+    }
+
     /// Adds a dot at every point of a line.
     #[must_use]
     pub fn with_dots(mut self) -> Self {
@@ -46,6 +61,7 @@ impl Series {
 
     fn mark(&self) -> Mark {
         match (self.line, self.dashed) {
+            _ if self.beyond => Mark::Arrow,
             (false, _) => Mark::Dots,
             (true, true) => Mark::Dashed,
             (true, false) => Mark::Line,
@@ -53,6 +69,13 @@ impl Series {
     }
 
     fn draw(&self, markup: &mut Markup, plot: &Plot, shown: &dyn Fn(f64, f64) -> bool) {
+        if self.beyond {
+            for &(x, y) in self.points.iter().filter(|&&(x, y)| shown(x, y) && !plot.y.contains(y)) {
+                let up = plot.y.at(y) < plot.top;
+                arrow(markup, (plot.x.at(x), if up { plot.top } else { plot.bottom }), up);
+            }
+            return;
+        }
         // Many dots are small, so that they do not hide one another.
         let radius = if self.points.len() > 100 { 2.0 } else { 3.0 };
         let gaps = self.points.split(|&(x, y)| !shown(x, y)).filter(|run| !run.is_empty());

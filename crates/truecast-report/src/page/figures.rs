@@ -1,6 +1,5 @@
 //! The figures, one function each, with a sentence on how to read them.
 
-use statrs::distribution::{Binomial, DiscreteCDF};
 use truecast::monitor::{PitHistogram, Side};
 
 use crate::chart::{Axis, Band, BarChart, Bars, Chart, Colour, FanBand, FanChart, LineChart, Rule, Series};
@@ -8,8 +7,8 @@ use crate::number::percent;
 use crate::report::{Fan, MapCurve, Report};
 use crate::timeline::TIMELINE_COVERAGE;
 
-/// The probability of all bands of what chance alone would do.
-const BAND: f64 = 0.95;
+use super::chance::{self, BAND};
+
 /// A share over fewer rows says little, so points of the coverage have at least so many.
 const LEAST_ROWS: u64 = 50;
 /// And there are about so many points.
@@ -47,6 +46,15 @@ fn sides(report: &Report) -> Vec<(&'static str, Colour, &Side)> {
     }
 }
 
+/// The raw side is dashed beside the calibrated one: in grey print, or for eyes that see no colours, both lines are alike.
+fn line(report: &Report, label: &str, colour: Colour, points: Vec<(f64, f64)>) -> Series {
+    if report.compares() && colour == Colour::Raw {
+        Series::dashed(label, colour, points)
+    } else {
+        Series::line(label, colour, points)
+    }
+}
+
 fn pit(report: &Report) -> Figure {
     let histogram = report.scoreboard.raw().pit();
     let bins = histogram.counts().len();
@@ -76,24 +84,12 @@ fn relative_band(histogram: &PitHistogram) -> Option<(f64, f64)> {
     Some((low as f64 / expected, high as f64 / expected))
 }
 
-/// The shares between which Binomial(rows, p) / rows lies with probability [`BAND`].
-fn binomial_band(p: f64, rows: u64) -> (f64, f64) {
-    if rows == 0 || p <= 0.0 || p >= 1.0 {
-        return (p, p);
-    }
-    let tail = 0.5 * (1.0 - BAND);
-    Binomial::new(p, rows).map_or((p, p), |law| {
-        let share = |probability: f64| law.inverse_cdf(probability) as f64 / rows as f64;
-        (share(tail), share(1.0 - tail))
-    })
-}
-
 fn reliability(report: &Report) -> Figure {
     let bins = report.scoreboard.raw().pit().counts().len();
     let levels: Vec<f64> = (0..=bins).map(|k| k as f64 / bins as f64).collect();
     let rows = report.scoreboard.rows();
     let band = levels.iter().map(|&p| {
-        let (low, high) = binomial_band(p, rows);
+        let (low, high) = chance::band(p, rows);
         (p, low, high)
     });
     let mut chart = LineChart::new("Reliability")
@@ -112,7 +108,8 @@ fn reliability(report: &Report) -> Figure {
                 below += count;
                 below as f64 / rows as f64
             });
-            chart = chart.series(Series::line(label, colour, levels.iter().copied().zip(shares).collect()));
+            let points = levels.iter().copied().zip(shares).collect();
+            chart = chart.series(line(report, label, colour, points));
         }
     }
     figure(
@@ -127,7 +124,7 @@ fn coverage(report: &Report) -> Figure {
     let points = report.timeline.coverage(least);
     let end = report.timeline.width() as f64 * report.timeline.bins().len() as f64;
     let band = points.iter().map(|point| {
-        let (low, high) = binomial_band(TIMELINE_COVERAGE, point.rows);
+        let (low, high) = chance::band(TIMELINE_COVERAGE, point.rows);
         (point.index, low, high)
     });
     let mut chart = LineChart::new("Coverage over time")
@@ -137,10 +134,10 @@ fn coverage(report: &Report) -> Figure {
         .band(Band::new("expected by chance", Colour::Neutral, band.collect()))
         .rule(Rule::horizontal("target", TIMELINE_COVERAGE));
     let raw = points.iter().map(|point| (point.index, point.raw)).collect();
-    chart = chart.series(Series::line("raw", Colour::Raw, raw));
+    chart = chart.series(line(report, "raw", Colour::Raw, raw));
     if report.compares() {
         let calibrated = points.iter().map(|point| (point.index, point.calibrated)).collect();
-        chart = chart.series(Series::line("calibrated", Colour::Calibrated, calibrated));
+        chart = chart.series(line(report, "calibrated", Colour::Calibrated, calibrated));
     }
     figure(
         &chart,
@@ -176,15 +173,17 @@ fn sharpness(report: &Report) -> Figure {
     let coverages = report.scoreboard.raw().sharpness().coverages();
     let names = coverages.iter().map(|&coverage| percent(coverage)).collect();
     let mut chart = BarChart::groups("Sharpness", Axis::new("nominal coverage"), names)
-        .describe("The mean width of the central intervals")
-        .y(Axis::new("mean width of the interval"));
+        .describe("The mean width of the central intervals");
+    let mut positive = Vec::new();
     let mut unbounded = 0;
     for (label, colour, side) in sides(report) {
         let of = side.sharpness();
-        let widths = (0..coverages.len()).map(|k| of.mean_width(k).unwrap_or(f64::NAN));
+        let widths: Vec<f64> = (0..coverages.len()).map(|k| of.mean_width(k).unwrap_or(f64::NAN)).collect();
+        positive.extend(widths.iter().copied().filter(|width| width.is_finite() && *width > 0.0));
         unbounded += (0..coverages.len()).filter_map(|k| of.unbounded(k)).max().unwrap_or(0);
-        chart = chart.bars(Bars::new(label, colour, widths.collect()));
+        chart = chart.bars(Bars::new(label, colour, widths));
     }
+    let chart = chart.y(width_axis(&positive));
     let mut caption =
         "Narrow is good only if the interval still covers what it should: compare with the coverage \
                        above."
@@ -195,6 +194,19 @@ fn sharpness(report: &Report) -> Figure {
     figure(&chart, &caption)
 }
 
+/// Logarithmic, from a power of ten on, where the widest interval would leave nothing to see of the others.
+fn width_axis(widths: &[f64]) -> Axis {
+    let (least, most) = widths
+        .iter()
+        .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), &width| (low.min(width), high.max(width)));
+    if most <= 100.0 * least {
+        return Axis::new("mean width of the interval");
+    }
+    let power = |exponent: f64| 10.0_f64.powf(exponent);
+    let ends = (power((0.9 * least).log10().floor()), power(most.log10().ceil()));
+    Axis::new("mean width of the interval, logarithmic").logarithmic().range(ends.0, ends.1)
+}
+
 fn fan(fan: &Fan, compares: bool) -> Figure {
     let quantiles = |low: usize, high: usize| {
         fan.points.iter().map(|point| (point.quantiles[low], point.quantiles[high])).collect::<Vec<_>>()
@@ -203,6 +215,7 @@ fn fan(fan: &Fan, compares: bool) -> Figure {
     let times = fan.points.iter().map(|point| point.time.clone()).collect();
     let colour = if compares { Colour::Calibrated } else { Colour::Raw };
     let mut chart = FanChart::new(&title, times, colour)
+        .y("outcome")
         .describe("Nested intervals of the last forecasts, with the outcomes that are known")
         .band(FanBand::new("95\u{a0}%", quantiles(0, 6)))
         .band(FanBand::new("80\u{a0}%", quantiles(1, 5)))
@@ -213,13 +226,19 @@ fn fan(fan: &Fan, compares: bool) -> Figure {
         chart = chart
             .reference(FanBand::new("raw 80\u{a0}%", fan.points.iter().map(|point| point.raw).collect()));
     }
-    let caption = if compares {
+    let mut caption = if compares {
         "Shaded are the calibrated intervals around the median, dashed the raw 80 % one; about one dot in five should \
          lie outside of the 80 %."
     } else {
         "Shaded are the intervals around the median; about one dot in five should lie outside of the 80 %."
-    };
-    figure(&chart, caption)
+    }
+    .to_owned();
+    match chart.beyond() {
+        0 => {}
+        1 => caption.push_str(" One outcome lies beyond the chart: see the arrow."),
+        beyond => caption.push_str(&format!(" {beyond} outcomes lie beyond the chart: see the arrows.")),
+    }
+    figure(&chart, &caption)
 }
 
 fn map(map: &MapCurve) -> Figure {
@@ -248,13 +267,43 @@ fn titled(title: &str, series: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use truecast::Gaussian;
 
-    /// scipy.stats.binom.ppf([0.025, 0.975], 1000, 0.8) is 775 and 824.
+    use super::*;
+    use crate::{ReportKind, TimelineRow};
+
+    fn report(calibrated: f64) -> Report {
+        let mut report = Report::default();
+        let both = [Gaussian::new(0.0, 1.0).unwrap(), Gaussian::new(0.0, calibrated).unwrap()];
+        for row in 0..200 {
+            let outcome = truecast::normal::quantile(truecast::random::uniform(3, row, 0).max(1e-9));
+            report.scoreboard.observe(&both[0], &both[1], outcome, 0.5).unwrap();
+            report.timeline.record(row, &TimelineRow::new(&both[0], &both[1], outcome).unwrap()).unwrap();
+        }
+        report
+    }
+
     #[test]
-    fn the_band_is_the_binomial_one() {
-        assert_eq!(binomial_band(0.8, 1_000), (0.775, 0.824));
-        assert_eq!(binomial_band(0.8, 0), (0.8, 0.8));
-        assert_eq!(binomial_band(1.0, 10), (1.0, 1.0));
+    fn raw_and_calibrated_lines_differ_in_more_than_colour() {
+        let mut report = report(2.0);
+        for figure in [reliability(&report), coverage(&report)] {
+            assert!(figure.svg.contains("<g class=\"tc-raw\"><path class=\"tc-dashed\""));
+            assert!(figure.svg.contains("<g class=\"tc-calibrated\"><path class=\"tc-line\""));
+        }
+        report.kind = ReportKind::Evaluation;
+        assert!(reliability(&report).svg.contains("<g class=\"tc-raw\"><path class=\"tc-line\""));
+    }
+
+    /// Conformal comparators may have a tail a thousand times as wide as the rest.
+    #[test]
+    fn one_wide_interval_leaves_the_others_to_be_seen() {
+        assert!(!sharpness(&report(2.0)).svg.contains("logarithmic"));
+        let svg = sharpness(&report(20_000.0)).svg;
+        assert!(svg.contains("mean width of the interval, logarithmic"));
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let bars = document.descendants().filter(|node| node.attribute("fill-opacity") == Some("0.85"));
+        for height in bars.filter_map(|bar| bar.attribute("height")) {
+            assert!(height.parse::<f64>().unwrap() > 5.0, "{svg}");
+        }
     }
 }

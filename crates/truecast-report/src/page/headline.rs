@@ -7,26 +7,8 @@ use crate::markup::Markup;
 use crate::number::{outcomes, percent, plain};
 use crate::report::Report;
 
-/// Below this many outcomes the page says that nothing is sure.
-const FEW: u64 = 30;
-
-/// How an observed share stands to its nominal value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// Within two standard errors of a binomial share.
-    AsItShould,
-    TooNarrow,
-    TooWide,
-}
-
-pub(super) fn verdict(share: f64, nominal: f64, rows: u64) -> Verdict {
-    let error = 2.0 * (nominal * (1.0 - nominal) / rows.max(1) as f64).sqrt();
-    match share - nominal {
-        gap if gap < -error => Verdict::TooNarrow,
-        gap if gap > error => Verdict::TooWide,
-        _ => Verdict::AsItShould,
-    }
-}
+use super::chance::{FEW, Verdict};
+use super::held::Held;
 
 /// What recalibration did to the CRPS.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,50 +50,60 @@ pub(super) fn write(page: &mut Markup, report: &Report) {
         page.tag("p").class("lede").text("No outcomes yet: there is nothing to judge.");
         return;
     }
-    let raw = board.raw().coverage();
-    let index = headline_index(raw);
-    if let Some((index, share)) = index.and_then(|index| Some((index, raw.share(index)?))) {
-        let nominal = raw.coverages()[index];
-        page.tag("p").class("lede").open();
-        page.text(&format!("Your {} interval covered ", percent(nominal)));
-        number(page, Colour::Raw, share);
-        let calibrated = board.calibrated().coverage().share(index).filter(|_| report.compares());
-        match calibrated {
-            Some(calibrated) => {
-                page.text("; calibrated it covers ");
-                number(page, Colour::Calibrated, calibrated);
-                page.text(".");
-            }
-            None if board.rows() < FEW => page.text("."),
-            None => page.text(match verdict(share, nominal, board.rows()) {
-                Verdict::AsItShould => ": as it should, within noise.",
-                Verdict::TooNarrow => ": your forecasts are too sure of themselves.",
-                Verdict::TooWide => ": your forecasts are too cautious.",
-            }),
+    let Some(index) = headline_index(board.raw().coverage()) else { return };
+    let Some(raw) = Held::new(board.raw(), index) else { return };
+    let calibrated = Held::new(board.calibrated(), index).filter(|_| report.compares());
+    let few = board.rows() < FEW;
+    page.tag("p").class("lede").open();
+    page.text(&format!("Your {} interval covered ", percent(raw.nominal)));
+    number(page, Colour::Raw, raw.share);
+    match &calibrated {
+        Some(calibrated) => {
+            page.text("; calibrated it covers ");
+            number(page, Colour::Calibrated, calibrated.share);
+            page.text(".");
         }
-        page.close();
-        page.tag("p").class("sub").open();
-        match calibrated {
-            _ if board.rows() < FEW => {
-                page.text(&format!("With {} nothing is sure yet.", outcomes(board.rows())));
-            }
-            Some(calibrated) => page.text(coverage_words(share, calibrated, nominal, board.rows())),
-            None => {}
-        }
-        page.text(" ");
-        page.text(&crps_words(report));
-        page.close();
+        None if few => page.text("."),
+        None => page.text(match raw.verdict() {
+            Verdict::AsItShould => ": as it should, within noise.",
+            Verdict::TooNarrow => ": your forecasts are too sure of themselves.",
+            Verdict::TooWide => ": your forecasts are too cautious.",
+        }),
     }
+    page.close();
+    page.tag("p").class("sub").open();
+    if few {
+        page.text(&format!("With {} nothing is sure yet.", outcomes(board.rows())));
+    } else {
+        page.text(&ends_words(&raw, calibrated.as_ref()));
+        page.text(calibrated.map_or("", |calibrated| coverage_words(&raw, &calibrated)));
+    }
+    page.text(" ");
+    page.text(&crps_words(report));
+    page.close();
 }
 
 fn number(page: &mut Markup, colour: Colour, share: f64) {
     page.tag("b").class(colour.class()).text(&percent(share));
 }
 
-fn coverage_words(raw: f64, calibrated: f64, nominal: f64, rows: u64) -> &'static str {
+/// What is left of the coverage without the outcomes on the ends of intervals, where there are many.
+fn ends_words(raw: &Held, calibrated: Option<&Held>) -> String {
+    if !raw.ends() && !calibrated.is_some_and(Held::ends) {
+        return String::new();
+    }
+    let rest = calibrated.map_or(String::new(), |calibrated| format!(" and {}", percent(calibrated.split)));
+    format!(
+        "Many outcomes lie exactly on an end of their interval, as counts do; with those counted in part, it is {}{rest}. ",
+        percent(raw.split)
+    )
+}
+
+fn coverage_words(raw: &Held, calibrated: &Held) -> &'static str {
     use Verdict::{AsItShould, TooNarrow, TooWide};
-    let closer = (calibrated - nominal).abs() < (raw - nominal).abs();
-    match (verdict(raw, nominal, rows), verdict(calibrated, nominal, rows)) {
+    let far = |held: &Held| (held.split - held.nominal).abs();
+    let closer = far(calibrated) < far(raw);
+    match (raw.verdict(), calibrated.verdict()) {
         (AsItShould, AsItShould) => "Both are as they should be, within noise.",
         (TooNarrow, AsItShould) => "Your forecasts were too sure of themselves; the calibrated ones are not.",
         (TooWide, AsItShould) => "Your forecasts were too cautious; the calibrated ones are not.",
@@ -121,8 +113,8 @@ fn coverage_words(raw: f64, calibrated: f64, nominal: f64, rows: u64) -> &'stati
         (AsItShould, TooWide) => {
             "Your intervals were as they should be; the calibrated ones hold too many outcomes."
         }
-        (_, TooNarrow) if closer => "The calibrated intervals are closer to it, and still a little narrow.",
-        (_, TooWide) if closer => "The calibrated intervals are closer to it, and still a little wide.",
+        (_, TooNarrow) if closer => "The calibrated intervals are closer to it, and still too narrow.",
+        (_, TooWide) if closer => "The calibrated intervals are closer to it, and still too wide.",
         (_, TooNarrow) => "Calibration did not bring the coverage closer: the intervals are too narrow.",
         (_, TooWide) => "Calibration did not bring the coverage closer: the intervals are too wide.",
     }
@@ -139,7 +131,10 @@ fn crps_words(report: &Report) -> String {
     if !report.compares() {
         let mean = report.scoreboard.regret().base_mean();
         return mean.map_or(String::new(), |mean| {
-            format!("Their mean CRPS is {}: the lower, the better.", crate::number::significant(mean))
+            format!(
+                "The mean CRPS of your forecasts is {}: the lower, the better.",
+                crate::number::significant(mean)
+            )
         });
     }
     match change(report) {
@@ -167,7 +162,7 @@ fn crps_words(report: &Report) -> String {
 
 #[cfg(test)]
 mod tests {
-    use truecast::Gaussian;
+    use truecast::{Gaussian, Samples};
 
     use super::*;
     use crate::{ReportKind, TimelineRow};
@@ -212,9 +207,39 @@ mod tests {
         assert!(worse.contains("hold too few outcomes") && worse.contains("worse by"), "{worse}");
         let same = words(&report(2_000, 1.0, 1.0));
         assert!(same.contains("Both are as they should be") && same.contains("unchanged"), "{same}");
+        // 27 % and 48 % are both far from 80 %.
+        let closer = words(&report(2_000, 0.27, 0.5));
+        assert!(closer.contains("closer to it, and still too narrow."), "{closer}");
         // Scales with the same expected CRPS to first order: what differs is chance.
         let noise = words(&report(400, 1.02, 0.98));
         assert!(noise.contains("within noise"), "{noise}");
+    }
+
+    /// A mark beside a share needs more than chance, as the bands of the charts do.
+    #[test]
+    fn few_rows_have_no_marks_in_the_table() {
+        let html = report(1, 0.01, 0.01).to_html();
+        assert!(html.contains("80\u{a0}% interval covers") && !html.contains("too narrow"));
+    }
+
+    /// Outcomes of 0, 1 and 2 with a third each, seen by forecasts of a fifth, three fifths and a fifth: 2/3 lie in the middle 80 %.
+    #[test]
+    fn counts_are_judged_without_the_ends_of_their_intervals() {
+        let mut report = Report::default();
+        let counts = |ends: usize, ones: usize| {
+            Samples::new(&[vec![0.0; ends], vec![1.0; ones], vec![2.0; ends]].concat()).unwrap()
+        };
+        let (sure, right) = (counts(60, 180), counts(100, 100));
+        for row in 0..2_000 {
+            let outcome = (3.0 * truecast::random::uniform(5, row, 0)).floor();
+            let draw = truecast::random::uniform(5, row, 1);
+            report.scoreboard.observe(&sure, &right, outcome, draw).unwrap();
+            report.timeline.record(row, &TimelineRow::new(&sure, &right, outcome).unwrap()).unwrap();
+        }
+        let both = words(&report);
+        assert!(both.contains("covered 100 %; calibrated it covers 100 %."), "{both}");
+        assert!(both.contains("with those counted in part, it is 65.9 % and 78.3 %."), "{both}");
+        assert!(both.contains("too sure of themselves; the calibrated ones are not."), "{both}");
     }
 
     #[test]
@@ -222,6 +247,10 @@ mod tests {
         assert!(words(&Report::default()).contains("nothing to judge"));
         let one = words(&report(1, 1.0, 2.0));
         assert!(one.contains("With 1 outcome nothing is sure yet."), "{one}");
+        let mut few = report(5, 1.0, 1.0);
+        few.kind = ReportKind::Evaluation;
+        let few = words(&few);
+        assert!(few.contains("nothing is sure yet. The mean CRPS of your forecasts is"), "{few}");
         let mut alone = report(2_000, 0.5, 1.0);
         alone.kind = ReportKind::Evaluation;
         let alone = words(&alone);

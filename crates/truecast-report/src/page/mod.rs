@@ -2,13 +2,17 @@
 //!
 //! | file | part |
 //! |---|---|
+//! | `chance.rs` | what chance alone would do |
 //! | `headline.rs` | the result in words |
+//! | `held.rs` | how many outcomes intervals held |
 //! | `figures.rs` | one function per figure, with its caption |
 //! | `tables.rs` | scores, certificate, series |
 //! | `style.css` | type, columns, print |
 
+mod chance;
 mod figures;
 mod headline;
+mod held;
 mod tables;
 
 use crate::chart::page_style;
@@ -36,7 +40,7 @@ pub(crate) fn html(report: &Report) -> String {
         page.close();
     }
     if let Some(certificate) = report.certificate.as_ref().filter(|_| report.compares()) {
-        tables::certificate(&mut page, certificate);
+        tables::certificate(&mut page, certificate, report.scoreboard.rows());
     }
     page.close();
     tables::series(&mut page, report);

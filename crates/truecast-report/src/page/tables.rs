@@ -1,12 +1,13 @@
 //! Tables: scores side by side, the certificate against its bounds, one line per series.
 
-use truecast::monitor::{Certificate, Side};
+use truecast::monitor::{Certificate, LedgerCertificate, Side};
 
 use crate::markup::Markup;
 use crate::number::{count, fixed, outcomes, percent, signed, significant};
 use crate::report::{Report, SeriesLine};
 
-use super::headline::{Verdict, verdict};
+use super::chance::Verdict;
+use super::held::Held;
 
 /// The longest table of series; more would make the page slow to open and slow to read.
 const MOST_SERIES: usize = 200;
@@ -60,7 +61,7 @@ pub(super) fn scores(page: &mut Markup, report: &Report) {
         page.tag("tr").open();
         name(page, &format!("{} interval covers", percent(nominal)));
         for side in &sides {
-            coverage_cell(page, side.coverage().share(index), nominal, board.rows());
+            coverage_cell(page, Held::new(side, index));
         }
         page.close();
     }
@@ -89,17 +90,17 @@ pub(super) fn scores(page: &mut Markup, report: &Report) {
 }
 
 /// A share, with a word before it where it is off its target by more than chance explains.
-fn coverage_cell(page: &mut Markup, share: Option<f64>, nominal: f64, rows: u64) {
+fn coverage_cell(page: &mut Markup, held: Option<Held>) {
     page.tag("td").open();
-    match share {
+    match held {
         None => page.text(NONE),
-        Some(share) => {
-            match verdict(share, nominal, rows) {
+        Some(held) => {
+            match held.mark() {
                 Verdict::AsItShould => {}
                 Verdict::TooNarrow => remark(page, "too narrow"),
                 Verdict::TooWide => remark(page, "too wide"),
             }
-            page.text(&share_of(share));
+            page.text(&share_of(held.share));
         }
     }
     page.close();
@@ -117,7 +118,8 @@ fn remark(page: &mut Markup, text: &str) {
     }
 }
 
-pub(super) fn certificate(page: &mut Markup, certificate: &Certificate) {
+/// `rows`: how many outcomes the page is about.
+pub(super) fn certificate(page: &mut Markup, certificate: &Certificate, rows: u64) {
     page.tag("section").class("certificate").open();
     page.element("h2", "Certificate");
     let holds = certificate.holds();
@@ -128,20 +130,27 @@ pub(super) fn certificate(page: &mut Markup, certificate: &Certificate) {
         "It does not hold."
     });
     page.text(&format!(
-        " What the recalibrator still owes after {}, beside the most that it can owe on any data. ",
-        outcomes(certificate.steps)
+        " What the recalibrator still owes after {}{}, beside the most that it can owe on any data. ",
+        outcomes(certificate.steps),
+        if certificate.steps > rows { ", those of earlier runs among them" } else { "" }
     ));
     page.text(if holds {
         "The bounds are proved; no assumption on the data is behind them."
     } else {
         "The bounds are proved for every stream, so this is a defect of the software: please report it."
     });
+    let idle = |ledger: &&LedgerCertificate| {
+        certificate.steps > 0 && ledger.calibration_bound == 0.0 && ledger.regret_bound == 0.0
+    };
+    if certificate.ledgers.iter().any(|ledger| idle(&ledger)) {
+        page.text(" Ledgers without outcomes are left out.");
+    }
     page.close();
     open_table(page, "Certificate");
     head(page, &[("", ""), ("measured", ""), ("at most", "")]);
     page.tag("tbody").open();
     row(page, "potential", certificate.potential, certificate.potential_bound);
-    for ledger in &certificate.ledgers {
+    for ledger in certificate.ledgers.iter().filter(|ledger| !idle(ledger)) {
         let kind = ledger.kind.to_string();
         row(page, &format!("{kind}: calibration error"), ledger.calibration_error, ledger.calibration_bound);
         row(page, &format!("{kind}: regret"), ledger.regret, ledger.regret_bound);
@@ -205,7 +214,9 @@ pub(super) fn series(page: &mut Markup, report: &Report) {
     page.tag("tbody").open();
     for line in lines.iter().take(MOST_SERIES) {
         page.tag("tr").open();
-        page.tag("th").attribute("scope", "row").class("key").text(&line.key);
+        // A row without a name could not be spoken of.
+        let key = if line.key.trim().is_empty() { "(no name)" } else { &line.key };
+        page.tag("th").attribute("scope", "row").class("key").text(key);
         cell(page, &count(line.rows));
         let sides = |raw: Option<f64>, calibrated: Option<f64>| {
             if report.compares() { vec![raw, calibrated] } else { vec![raw] }

@@ -85,6 +85,13 @@ fn magnified(rows: u64, factor: f64) -> Report {
         fan.points.push(FanPoint::new(&row.to_string(), Some(outcome), &base, &calibrated).unwrap());
     }
     report.fan = Some(fan);
+    report.certificate = stream(rows, 0.6, 8).certificate.map(|mut certificate| {
+        for ledger in &mut certificate.ledgers {
+            let announced = ledger.announced_regret.iter_mut();
+            announced.chain([&mut ledger.regret, &mut ledger.regret_bound]).for_each(|sum| *sum *= factor);
+        }
+        certificate
+    });
     report
 }
 
