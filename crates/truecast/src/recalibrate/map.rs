@@ -114,6 +114,10 @@ impl Map {
     /// Becomes what `other` is, which [is like](Map::is_like) it.
     #[inline]
     pub(super) fn copy_from(&mut self, other: &Map) {
+        // Levels that are one and the same need not be compared again.
+        if !Arc::ptr_eq(&self.levels, &other.levels) {
+            self.levels = Arc::clone(&other.levels);
+        }
         self.announced.copy_from_slice(&other.announced);
         if let (Some(guard), Some(other)) = (&mut self.guard, &other.guard) {
             guard.copy_from(other);
