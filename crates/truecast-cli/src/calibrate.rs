@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use truecast_data::recognise::{Layout, recognise};
 use truecast_data::table::{Batch, Column, Text};
-use truecast_data::{Error as DataError, Format, NewFile, open};
+use truecast_data::{Error as DataError, Format, NewFile};
 use truecast_fleet::{Ask, Fleet, Lateness, Settings};
 
 use crate::config::Config;
-use crate::destination::Destination;
+use crate::destination::{self, Destination};
 use crate::failure::{Failure, Result};
 use crate::flags::{ColumnFlags, InputFlags, MethodFlags, OnError, Percentages, Probabilities};
 use crate::long;
@@ -111,8 +111,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let config = Config::read(args.config.as_deref())?;
     use_threads(args.threads)?;
-    let opened = open(&args.input.input, args.input.format, args.input.separator)?;
-    let layout = recognise(opened.reader.file(), opened.reader.names(), &args.columns.wishes(&config)?)?;
+    let opened = args.input.open()?;
+    let layout = recognise(opened.reader.file(), opened.reader.names(), &args.columns.wishes(&config))?;
     if !args.quiet {
         say!("{}: {layout}", opened.reader.file());
     }
@@ -120,20 +120,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let settings = args.method.settings(&config, lateness)?;
     let groups = group_columns(args, &config, &layout, opened.reader.file())?;
     let mut fleet = continued(args.state.as_deref(), settings)?;
-    let from_config = |list: &Option<Vec<f64>>| list.clone();
-    let bad = |problem: String| Failure::usage(problem, "in the configuration");
-    let quantiles = match (&args.quantiles, from_config(&config.quantiles)) {
-        (Some(list), _) => Some(list.clone()),
-        (None, Some(list)) => Some(Probabilities::new(list).map_err(bad)?),
-        (None, None) => None,
-    };
-    let intervals = match (&args.intervals, from_config(&config.intervals)) {
-        (Some(list), _) => Some(list.clone()),
-        (None, Some(list)) => Some(Percentages::new(list).map_err(bad)?),
-        (None, None) => None,
-    };
+    let quantiles = args.quantiles.as_ref().or(config.quantiles.as_ref());
+    let intervals = args.intervals.as_ref().or(config.intervals.as_ref());
     let scores = args.scores || config.scores.unwrap_or(false);
-    let plan = Arc::new(OutputPlan::new(&layout, quantiles.as_ref(), intervals.as_ref(), scores)?);
+    let plan = Arc::new(OutputPlan::new(&layout, quantiles, intervals, scores)?);
     let ask = Ask {
         answer: plan.answer.clone(),
         row_scores: plan.needs_scores() || args.report.is_some(),
@@ -197,13 +187,7 @@ struct Files {
 
 impl Files {
     fn create(args: &Args) -> Result<Self> {
-        let named = [&args.output, &args.summary, &args.report, &args.state];
-        for (k, path) in named.iter().enumerate() {
-            if path.is_some() && named[..k].contains(path) {
-                let name = path.as_deref().unwrap_or(Path::new("")).display();
-                return Err(Failure::usage(format!("{name}: two outputs would be written here"), ""));
-            }
-        }
+        destination::apart(&[&args.output, &args.summary, &args.report, &args.state].map(Option::as_deref))?;
         let create = |path: &Option<PathBuf>| path.as_deref().map(NewFile::create).transpose();
         Ok(Files {
             summary: create(&args.summary)?,
@@ -246,8 +230,8 @@ fn tell(fleet: &Fleet, refusals: &Refusals) {
     if tally.outcomes > 0 {
         let (raw, calibrated) =
             (percent(tally.raw, tally.outcomes), percent(tally.calibrated, tally.outcomes));
-        let outcomes = count(tally.outcomes);
-        say!("80 % intervals held {raw} of {outcomes} outcomes; calibrated they hold {calibrated}");
+        let outcomes = format!("{} {}", count(tally.outcomes), plural(tally.outcomes, "outcome", "outcomes"));
+        say!("80 % intervals held {raw} of {outcomes}; calibrated they hold {calibrated}");
     } else {
         say!(
             "no outcome was there to learn from: the forecasts are as calibrated as the state that they began with"
@@ -287,7 +271,7 @@ pub(crate) fn lateness(delay: Option<u64>, layout: &Layout) -> Result<Lateness> 
 
 fn group_columns(args: &Args, config: &Config, layout: &Layout, file: &str) -> Result<Vec<usize>> {
     let mut columns = Vec::new();
-    for group in args.method.groups(config)? {
+    for group in args.method.groups(config) {
         let found = layout.names.iter().position(|name| *name == group.column);
         columns.push(found.ok_or_else(|| DataError::File {
             file: file.to_owned(),

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use truecast::monitor::{Scoreboard, Side};
 use truecast::recalibrate::Method;
-use truecast_data::open;
 use truecast_data::recognise::recognise;
 use truecast_fleet::{Answer, Ask, Fleet, Lateness, Settings};
 
@@ -18,7 +17,7 @@ use crate::numbers::Numbers;
 use crate::pipeline::{Batches, Chunk};
 use crate::refusals::Refusals;
 use crate::summary;
-use crate::terminal::{count, print, say};
+use crate::terminal::{count, plural, print, say};
 use crate::wide::WideRows;
 
 /// Run several methods side by side on the same file
@@ -72,9 +71,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     use_threads(args.threads)?;
-    let opened = open(&args.input.input, args.input.format, args.input.separator)?;
+    let opened = args.input.open()?;
     let file = opened.reader.file().to_owned();
-    let layout = recognise(&file, opened.reader.names(), &args.columns.wishes(&Config::default())?)?;
+    let layout = recognise(&file, opened.reader.names(), &args.columns.wishes(&Config::default()))?;
     if layout.form.is_long() {
         let problem = "methods are compared on forms with one row for each forecast";
         return Err(Failure::usage(problem, "run `truecast calibrate --summary` once for each method"));
@@ -122,6 +121,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             .collect();
         summary::write(path, &summaries)?;
     }
+    if refusals.skipped() > 0 && !args.quiet {
+        say!("{} {} left out", count(refusals.skipped()), plural(refusals.skipped(), "row was", "rows were"));
+    }
     print(&table(&methods, &boards))
 }
 
@@ -133,7 +135,7 @@ fn table(methods: &[Method], boards: &[Scoreboard]) -> String {
     );
     let _ = writeln!(
         text,
-        "{:<17}{:>9}{:>9}{:>9}{:>9}{:>13}{:>10}{:>11}",
+        "{:<17}{:>9}{:>9}{:>9}{:>9} {:>13} {:>13} {:>9}",
         "method", "50 %", "80 %", "95 %", "98 %", "CRPS", "change", "score"
     );
     let mut line = |name: &str, side: &Side, crps: Option<f64>, change: Option<f64>| {
@@ -145,7 +147,7 @@ fn table(methods: &[Method], boards: &[Scoreboard]) -> String {
         }
         let change = change.map_or(String::new(), |percent| format!("{percent:+.2} %"));
         let score = side.calibration_score().score().unwrap_or(f64::NAN);
-        let _ = writeln!(text, "{:>13.6}{change:>10}{score:>11.5}", crps.unwrap_or(f64::NAN));
+        let _ = writeln!(text, " {:>13.6} {change:>13} {score:>9.5}", crps.unwrap_or(f64::NAN));
     };
     line("(as they are)", boards[0].raw(), boards[0].regret().base_mean(), None);
     for (method, board) in methods.iter().zip(boards) {

@@ -1,19 +1,25 @@
 //! `truecast.toml`: the flags of `calibrate` under their own names, for runs that repeat. A flag on the command line comes first.
 
+use std::fmt::Display;
 use std::path::Path;
+use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use truecast::recalibrate::Method;
+use truecast_data::recognise::FormKind;
 
 use crate::failure::{Failure, Result};
-use crate::flags::{OnError, Preset};
+use crate::flags::{GroupLedger, OnError, Percentages, Preset, Probabilities};
 
 /// Flags in a file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Config {
-    pub(crate) method: Option<String>,
+    #[serde(default, deserialize_with = "named")]
+    pub(crate) method: Option<Method>,
     pub(crate) preset: Option<Preset>,
-    pub(crate) ledger: Option<Vec<String>>,
+    pub(crate) ledger: Option<Vec<GroupLedger>>,
     pub(crate) threshold: Option<Vec<f64>>,
     pub(crate) half_life: Option<f64>,
     pub(crate) prior: Option<f64>,
@@ -22,7 +28,8 @@ pub(crate) struct Config {
     pub(crate) guard: Option<bool>,
     pub(crate) randomised: Option<bool>,
     pub(crate) seed: Option<u64>,
-    pub(crate) form: Option<String>,
+    #[serde(default, deserialize_with = "named")]
+    pub(crate) form: Option<FormKind>,
     pub(crate) outcome: Option<String>,
     pub(crate) key: Option<Vec<String>>,
     pub(crate) time: Option<String>,
@@ -32,10 +39,17 @@ pub(crate) struct Config {
     pub(crate) point: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) delay: Option<u64>,
-    pub(crate) quantiles: Option<Vec<f64>>,
-    pub(crate) intervals: Option<Vec<f64>>,
+    pub(crate) quantiles: Option<Probabilities>,
+    pub(crate) intervals: Option<Percentages>,
     pub(crate) scores: Option<bool>,
     pub(crate) on_error: Option<OnError>,
+}
+
+/// What the command line reads from its name is read from the same name here.
+fn named<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    String::deserialize(deserializer)?.parse().map(Some).map_err(D::Error::custom)
 }
 
 impl Config {
@@ -49,7 +63,7 @@ impl Config {
             let problem = format!("{}: {}", path.display(), error.to_string().trim_end());
             Failure::usage(
                 problem,
-                "the keys are the long flags of `truecast calibrate`, such as half-life = 500",
+                "the keys are long flags of `truecast calibrate`, such as half-life = 500; guard = false is --no-guard",
             )
         })
     }

@@ -1,12 +1,30 @@
 //! Where the rows go: a file that appears whole, or standard output.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use truecast_data::table::Sheet;
 use truecast_data::{Format, NewFile, Opened, Output, writer};
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::pipeline::Sheets;
+
+/// Refuses two outputs that would be written to one place, however it is spelled.
+pub(crate) fn apart(outputs: &[Option<&Path>]) -> Result<()> {
+    let place = |path: &Path| -> PathBuf {
+        let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        let beside = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+        path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
+    };
+    let mut taken = Vec::new();
+    for path in outputs.iter().flatten() {
+        let place = place(path);
+        if taken.contains(&place) {
+            return Err(Failure::usage(format!("{}: two outputs would be written here", path.display()), ""));
+        }
+        taken.push(place);
+    }
+    Ok(())
+}
 
 /// An output that is being written.
 #[derive(Debug)]
@@ -35,7 +53,10 @@ impl Destination {
             (Format::Parquet, None) => Format::Csv,
             (format, _) => format,
         });
-        let tabs = path.is_some_and(|path| path.to_string_lossy().trim_end_matches(".gz").ends_with(".tsv"));
+        let tabs = path.is_some_and(|path| {
+            let name = path.to_string_lossy().to_ascii_lowercase();
+            name.trim_end_matches(".gz").ends_with(".tsv")
+        });
         let separator = if tabs { b'\t' } else { separator.unwrap_or(b',') };
         let (file, output, name) = match path {
             Some(path) => {

@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use truecast::monitor::Scoreboard;
+use truecast_data::NewFile;
 use truecast_data::recognise::recognise;
-use truecast_data::{NewFile, open};
 use truecast_fleet::{Answer, Ask, Fleet, Settings};
 
 use crate::calibrate::{no_outcome_file, use_threads};
 use crate::config::Config;
+use crate::destination;
 use crate::failure::{Failure, Result};
 use crate::flags::{ColumnFlags, InputFlags, OnError};
 use crate::long;
@@ -60,9 +61,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     use_threads(args.threads)?;
-    let opened = open(&args.input.input, args.input.format, args.input.separator)?;
+    destination::apart(&[args.summary.as_deref(), args.report.as_deref()])?;
+    let opened = args.input.open()?;
     let file = opened.reader.file().to_owned();
-    let layout = recognise(&file, opened.reader.names(), &args.columns.wishes(&Config::default())?)?;
+    let layout = recognise(&file, opened.reader.names(), &args.columns.wishes(&Config::default()))?;
     if !args.quiet {
         say!("{file}: {layout}");
     }

@@ -45,6 +45,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 fn choose<'a>(fleet: &'a Fleet, key: Option<&str>, file: &str) -> Result<&'a Series> {
     let labels = || {
+        if fleet.series().all(|series| series.label().is_empty()) {
+            return "its one series has no key: leave --key out".to_owned();
+        }
         let named: Vec<String> = fleet.series().take(NAMED).map(Series::label).collect();
         let rest = if fleet.series().count() > NAMED { ", …" } else { "" };
         format!("the series are {}{rest}", named.join(", "))

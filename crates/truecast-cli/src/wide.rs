@@ -68,8 +68,13 @@ impl<'a> WideRows<'a> {
             Ok(Some(_)) => Err(self.cell_error(row, column, "must be finite", "")),
             Ok(None) => Ok(None),
             Err(_) => {
-                let comma = self.batch.columns[column].text(row).contains(&b',');
-                let hint = if comma {
+                let cells = &self.batch.columns[column];
+                let text = cells.text(row);
+                let quoted = matches!(cells, Column::Json(_))
+                    && std::str::from_utf8(&text).is_ok_and(|text| text.parse::<f64>().is_ok());
+                let hint = if quoted {
+                    "in JSON a number has no quotes"
+                } else if text.contains(&b',') {
                     "numbers are written with a point: 1.5"
                 } else {
                     "a missing outcome is an empty cell or NA; --on-error skip leaves such rows out"
@@ -130,7 +135,11 @@ impl<'a> WideRows<'a> {
     /// A time as a number: itself, or the seconds of a date.
     fn time(&self, row: usize, column: usize) -> Result<Option<f64>, DataError> {
         let rule = "must be a number or a time such as 2026-11-16 or 2026-11-16T12:00:00";
-        self.batch.columns[column].time(row).map_err(|_| self.cell_error(row, column, rule, ""))
+        match self.batch.columns[column].time(row) {
+            Ok(Some(time)) if !time.is_finite() => Err(self.cell_error(row, column, "must be finite", "")),
+            Ok(time) => Ok(time),
+            Err(_) => Err(self.cell_error(row, column, rule, "")),
+        }
     }
 }
 

@@ -52,9 +52,9 @@ impl Parts {
                 Part::Mean => {}
             }
         }
-        quantiles.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // A median that is also there as the quantile 0.5 says the same thing twice.
-        quantiles.dedup_by(|a, b| a.0 == b.0);
+        quantiles.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        // A median that is also there as the quantile 0.5 says the same thing twice. Two values of one quantile are no distribution, and are refused below.
+        quantiles.dedup();
         if quantiles.len() >= 2 {
             let (probabilities, values): (Vec<f64>, Vec<f64>) = quantiles.into_iter().unzip();
             return Ok(Given::Distribution(Quantiles::new(&probabilities, &values)?.into()));
@@ -85,6 +85,18 @@ mod tests {
         parts.push(Part::Quantile(0.1), 0.0);
         let table = Quantiles::new(&[0.1, 0.9], &[0.0, 4.0]).unwrap();
         assert_eq!(parts.forecast(), Ok(Given::Distribution(table.into())));
+    }
+
+    #[test]
+    fn two_values_of_one_quantile_are_no_forecast() {
+        let mut parts = Parts::default();
+        for (p, value) in [(0.5, 1.0), (0.9, 2.0), (0.5, 1.0)] {
+            parts.push(Part::Quantile(p), value);
+        }
+        assert!(parts.forecast().is_ok());
+        parts.push(Part::Quantile(0.5), 1.5);
+        let error = parts.forecast().unwrap_err().to_string();
+        assert_eq!(error, "probabilities of the quantiles must increase, but entry 1 is 0.5 after 0.5");
     }
 
     #[test]

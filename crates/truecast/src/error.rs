@@ -91,7 +91,7 @@ pub enum Error {
         count: usize,
     },
     /// A forecast is so wide, or so narrow, that its squared widths leave the range of `f64`.
-    #[error("the forecast's width {width} at level {level} is outside of what can be squared and summed")]
+    #[error("the forecast's width {width:e} at level {level} is outside of what can be squared and summed")]
     WidthOutOfRange {
         /// Index of the level.
         level: usize,

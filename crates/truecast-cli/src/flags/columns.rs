@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use truecast_data::Format;
 use truecast_data::recognise::{FormKind, Idiom, Wishes};
+use truecast_data::{Format, Opened};
 
 use crate::config::Config;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
+use crate::interrupt;
 
 /// The input.
 #[derive(Debug, Clone, Args)]
@@ -27,6 +28,14 @@ pub(crate) struct InputFlags {
     /// What separates the cells of a CSV file, if its header does not say; `tab` for a tabulator
     #[arg(long, value_name = "CHAR", value_parser = separator, help_heading = "Input")]
     pub(crate) separator: Option<u8>,
+}
+
+impl InputFlags {
+    /// Opens the input, which reads its beginning: a pipe or a terminal may let that wait.
+    pub(crate) fn open(&self) -> Result<Opened> {
+        let _waiting = interrupt::Waiting::begin()?;
+        Ok(truecast_data::open(&self.input, self.format, self.separator)?)
+    }
 }
 
 fn separator(text: &str) -> Result<u8, String> {
@@ -80,28 +89,21 @@ pub(crate) struct ColumnFlags {
 
 impl ColumnFlags {
     /// What was said here, or else in the configuration.
-    pub(crate) fn wishes(&self, config: &Config) -> Result<Wishes> {
+    pub(crate) fn wishes(&self, config: &Config) -> Wishes {
         let keys = self.key.clone().or_else(|| config.key.clone());
         let keys = keys.map(|keys| if keys == ["none"] { Vec::new() } else { keys });
-        let form = match (self.form, &config.form) {
-            (Some(form), _) => Some(form),
-            (None, Some(name)) => Some(
-                name.parse().map_err(|problem: String| Failure::usage(problem, "in the configuration"))?,
-            ),
-            (None, None) => None,
-        };
         let or = |flag: &Option<String>, config: &Option<String>| flag.clone().or_else(|| config.clone());
-        Ok(Wishes {
+        Wishes {
             outcome: or(&self.outcome, &config.outcome),
             keys,
             time: or(&self.time, &config.time),
             outcome_time: or(&self.outcome_time, &config.outcome_time),
-            form,
+            form: self.form.or(config.form),
             mean: or(&self.mean, &config.mean),
             std: or(&self.std, &config.std),
             point: or(&self.point, &config.point),
             model: or(&self.model, &config.model),
             idiom: Idiom::Flags,
-        })
+        }
     }
 }

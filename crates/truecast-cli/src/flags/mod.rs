@@ -6,7 +6,7 @@ mod recalibration;
 
 pub(crate) use columns::{ColumnFlags, InputFlags};
 pub(crate) use list::{Percentages, Probabilities};
-pub(crate) use recalibration::{MethodFlags, Preset};
+pub(crate) use recalibration::{GroupLedger, MethodFlags, Preset};
 
 use clap::ValueEnum;
 use serde::Deserialize;

@@ -24,7 +24,8 @@ pub(crate) enum Preset {
 }
 
 /// `group=COLUMN` or `group=COLUMN:N`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub(crate) struct GroupLedger {
     pub(crate) column: String,
     pub(crate) count: u8,
@@ -46,6 +47,13 @@ impl FromStr for GroupLedger {
             return Ok(GroupLedger { column: column.to_owned(), count });
         }
         Ok(GroupLedger { column: rest.to_owned(), count: USUAL_GROUPS })
+    }
+}
+
+impl TryFrom<String> for GroupLedger {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 
@@ -101,20 +109,14 @@ pub(crate) struct MethodFlags {
 impl MethodFlags {
     /// The settings that were said here, or else in the configuration.
     pub(crate) fn settings(&self, config: &Config, lateness: Lateness) -> Result<Settings> {
-        let method = match (self.method, &config.method) {
-            (Some(method), _) => method,
-            (None, Some(name)) => name.parse().map_err(|error: truecast::Error| {
-                Failure::usage(error.to_string(), "in the configuration")
-            })?,
-            (None, None) => Method::Ledger,
-        };
+        let method = self.method.or(config.method).unwrap_or(Method::Ledger);
         let preset = self.preset.or(config.preset);
         let thresholds = if self.threshold.is_empty() {
             config.threshold.clone().unwrap_or_default()
         } else {
             self.threshold.clone()
         };
-        let groups: usize = self.groups(config)?.iter().map(|group| usize::from(group.count)).sum();
+        let groups: usize = self.groups(config).iter().map(|group| usize::from(group.count)).sum();
         let groups = u8::try_from(groups).ok().filter(|&groups| usize::from(groups) <= MOST_GROUPS);
         let Some(groups) = groups else {
             let problem = format!("all group ledgers together have room for more than {MOST_GROUPS} groups");
@@ -140,11 +142,7 @@ impl MethodFlags {
     }
 
     /// The group ledgers that were asked for here, or else in the configuration.
-    pub(crate) fn groups(&self, config: &Config) -> Result<Vec<GroupLedger>> {
-        if !self.ledger.is_empty() {
-            return Ok(self.ledger.clone());
-        }
-        let named = config.ledger.iter().flatten();
-        named.map(|text| text.parse().map_err(|problem: String| Failure::usage(problem, ""))).collect()
+    pub(crate) fn groups(&self, config: &Config) -> Vec<GroupLedger> {
+        if self.ledger.is_empty() { config.ledger.clone().unwrap_or_default() } else { self.ledger.clone() }
     }
 }

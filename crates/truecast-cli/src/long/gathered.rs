@@ -35,14 +35,21 @@ pub(super) struct Gathering {
     pub(super) forecasts: Vec<Gathered>,
 }
 
+impl Gathered {
+    /// Adds a cell.
+    pub(super) fn push(&mut self, part: Part, value: f64, cell: Cell) {
+        self.parts.push(part, value);
+        self.cells.push(cell);
+    }
+}
+
 impl Gathering {
-    /// Adds a cell to the forecast of `task`, which begins with it if it was not met before.
-    pub(super) fn add(
+    /// The forecast of `task`, which begins here if it was not met before.
+    pub(super) fn forecast(
         &mut self,
         task: Vec<u8>,
-        part: (Part, f64, Cell),
         begin: impl FnOnce() -> Result<Gathered, Box<RowError>>,
-    ) -> Result<(), Box<RowError>> {
+    ) -> Result<&mut Gathered, Box<RowError>> {
         let at = match self.index.get(&task) {
             Some(&at) => at,
             None => {
@@ -51,9 +58,6 @@ impl Gathering {
                 self.forecasts.len() - 1
             }
         };
-        let (part, value, cell) = part;
-        self.forecasts[at].parts.push(part, value);
-        self.forecasts[at].cells.push(cell);
-        Ok(())
+        Ok(&mut self.forecasts[at])
     }
 }

@@ -16,9 +16,9 @@ pub(super) fn gather(
     outcomes: Option<&OutcomeFile>,
 ) -> Result<Vec<RowError>> {
     let Form::Hubverse { output_type, output_type_id, value } = layout.form else { return Ok(Vec::new()) };
-    // What tells forecasts apart: the series, and the times.
-    let task: Vec<usize> =
-        layout.keys.iter().copied().chain(layout.time).chain(layout.outcome_time).collect();
+    // What tells forecasts apart, whichever of the columns tell series apart.
+    let rest = [Some(output_type), Some(output_type_id), Some(value), layout.outcome];
+    let task: Vec<usize> = (0..layout.names.len()).filter(|column| !rest.contains(&Some(*column))).collect();
     let join = match outcomes {
         Some(file) => {
             let is_shared = |column: &usize| file.has(&layout.names[*column]);
@@ -47,16 +47,12 @@ pub(super) fn gather(
                 continue;
             };
             let begin = || {
-                let outcome = match (&join, layout.outcome) {
-                    (Some((outcomes, shared)), _) => outcomes.get(&joined(shared)).copied(),
-                    (None, Some(column)) => outcome(table, cell(column))?,
-                    (None, None) => None,
-                };
+                let known = join.as_ref().and_then(|(outcomes, shared)| outcomes.get(&joined(shared)));
                 Ok(Gathered {
                     key: joined(&layout.keys),
                     parts: Parts::default(),
                     cells: Vec::new(),
-                    outcome,
+                    outcome: known.copied(),
                     now: layout.time.map(|column| time(table, cell(column))).transpose()?,
                     due: layout.outcome_time.map(|column| time(table, cell(column))).transpose()?,
                     label: layout.outcome_time.or(layout.time).map_or(String::new(), |c| table.text(cell(c))),
@@ -65,7 +61,17 @@ pub(super) fn gather(
             };
             let added = part.and_then(|part| {
                 let number = table.number(cell(value))?;
-                gathering.add(joined(&task), (part, number, cell(value)), begin)
+                let forecast = gathering.forecast(joined(&task), begin)?;
+                // Any of a forecast's rows may say the outcome.
+                if let (None, Some(column)) = (&join, layout.outcome)
+                    && let Some(said) = outcome(table, cell(column))?
+                    && *forecast.outcome.get_or_insert(said) != said
+                {
+                    let rule = "the forecast's rows before this one have another outcome";
+                    return Err(table.cell_error(cell(column), rule));
+                }
+                forecast.push(part, number, cell(value));
+                Ok(())
             });
             if let Err(error) = added {
                 refused.push(*error);

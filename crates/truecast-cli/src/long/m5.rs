@@ -56,8 +56,12 @@ pub(super) fn gather(
                     })
                 };
                 let task = format!("{series}\u{1f}{date}").into_bytes();
-                let part = (Part::Quantile(probability), value, Cell { batch, row, column });
-                refused.extend(gathering.add(task, part, begin).err().map(|error| *error));
+                match gathering.forecast(task, begin) {
+                    Ok(forecast) => {
+                        forecast.push(Part::Quantile(probability), value, Cell { batch, row, column });
+                    }
+                    Err(error) => refused.push(*error),
+                }
             }
         }
     }

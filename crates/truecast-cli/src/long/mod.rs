@@ -176,7 +176,13 @@ impl Rows for Window<'_> {
     fn refuse(&self, row: usize, error: Error) -> DataError {
         let rule = format!("the forecast that begins here: {error}");
         let (file, line) = (self.table.file.clone(), self.forecast(row).line);
-        RowError { file, line, rule, ..RowError::default() }.into()
+        let hint = match error {
+            Error::Core(truecast::Error::NotIncreasing { .. }) => {
+                "two rows have different values of one quantile; a column that tells their forecasts apart may be missing"
+            }
+            _ => "",
+        };
+        RowError { file, line, rule, hint: hint.to_owned(), ..RowError::default() }.into()
     }
 }
 

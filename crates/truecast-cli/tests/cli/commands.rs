@@ -108,6 +108,19 @@ fn compare_runs_all_methods_or_those_chosen() {
 }
 
 #[test]
+fn compare_counts_what_it_leaves_out_and_keeps_numbers_apart() {
+    // Far outside of what was announced: some comparators answer with intervals that lose thousands of percent.
+    let mut text = csv(&steps(Scenario::Drift, 300, 0));
+    text.push_str("x,0,1\n");
+    let folder = Folder::with("a.csv", text);
+    let ran = folder.run(&["compare", "a.csv", "--methods", "aci,pid", "--on-error", "skip"]).ok();
+    for line in ran.text().lines().skip(3) {
+        assert_eq!(line.split_whitespace().count(), 13, "{ran}");
+    }
+    ran.says(&["1 row was left out"]);
+}
+
+#[test]
 fn simulate_knows_every_scenario_and_repeats_itself() {
     let folder = Folder::new();
     for name in Scenario::ALL.map(|scenario| scenario.name()).into_iter().chain(["adversary"]) {
@@ -199,6 +212,10 @@ fn explain_asks_which_series_is_meant() {
     folder
         .run(&["explain", "two.state", "--key", "c"])
         .fails(2, &format!("error: two.state: there is no series \"c\"\nhint: {all}"));
+    folder.run(&["explain", "one.state", "--key", "c"]).fails(
+        2,
+        "error: one.state: there is no series \"c\"\nhint: its one series has no key: leave --key out",
+    );
     folder
         .run(&["explain", "two.state", "--key", "a"])
         .ok()

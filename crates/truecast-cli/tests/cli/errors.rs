@@ -119,6 +119,12 @@ fn columns_that_may_mean_two_things() {
         &[],
         "error: a.csv: several columns may hold the series: key, series\nhint: choose one with --key key",
     );
+    refused(
+        "a.csv",
+        GOOD,
+        &["--outcome", "mean"],
+        "error: a.csv: the column mean is part of the forecast and cannot be its outcome\nhint: name another one with --outcome",
+    );
 }
 
 #[test]
@@ -149,6 +155,10 @@ fn cells_that_break_a_rule() {
             "1,0,1,",
             "line 4: 4 cells where the header has 3\nhint: a cell that holds the separator must be in double quotes; --separator names another".into(),
         ),
+        (
+            "1,0,1e300",
+            "line 4: the forecast's width 1.334727933059961e300 at level 0 is outside of what can be squared and summed".into(),
+        ),
     ] {
         refused("a.csv", format!("y,mean,std\n1,0,1\n\n{row}\n2,0,1\n"), &[], &format!("error: a.csv, {message}"));
     }
@@ -162,7 +172,7 @@ fn cells_that_break_a_rule() {
         "a.ndjson",
         "{\"y\":\"7\",\"mean\":0,\"std\":1}\n",
         &[],
-        &format!("error: a.ndjson, line 1, column y: \"7\": must be a number\n{skip}"),
+        "error: a.ndjson, line 1, column y: \"7\": must be a number\nhint: in JSON a number has no quotes",
     );
 }
 
@@ -188,6 +198,7 @@ fn late_outcomes_need_times_in_order() {
             "2,,1,0,1\n",
             "a.csv, line 2, column outcome_time: \"\": an outcome must have the time at which it became known",
         ),
+        ("inf,3,1,0,1\n", "a.csv, line 2, column t: \"inf\": must be finite"),
         (
             "soon,3,1,0,1\n",
             "a.csv, line 2, column t: \"soon\": must be a number or a time such as 2026-11-16 or 2026-11-16T12:00:00",
@@ -267,7 +278,9 @@ fn a_configuration_shows_the_line_at_fault() {
         "2 | half_life = 3",
         "unknown field `half_life`, expected one of",
     ])
-    .says(&["hint: the keys are the long flags of `truecast calibrate`, such as half-life = 500"]);
+    .says(&[
+        "hint: the keys are long flags of `truecast calibrate`, such as half-life = 500; guard = false is --no-guard",
+    ]);
     folder.write("truecast.toml", "method = \"aci\"\nquantiles = [0.5]\nscores = true\n");
     let table = folder.run(&["calibrate", "a.csv", "--config", "truecast.toml"]).ok().table();
     assert_eq!(table.names, ["y", "q0.5", "pit_raw", "pit", "crps_raw", "crps"]);
@@ -276,9 +289,21 @@ fn a_configuration_shows_the_line_at_fault() {
         ["calibrate", "a.csv", "--config", "truecast.toml", "--quantiles", "0.1", "-q", "--state", "s"];
     assert_eq!(folder.run(&flags).ok().table().names[1], "q0.1");
     folder.run(&["explain", "s"]).ok().says(&["method aci"]);
-    folder.write("truecast.toml", "method = \"magic\"\n");
-    let ran = folder.run(&["calibrate", "a.csv", "--config", "truecast.toml"]);
-    assert!(ran.code == Some(2) && ran.stderr.ends_with("hint: in the configuration\n"), "{ran}");
+    // Without a quantile no forecast would be left.
+    for (line, problem) in [
+        ("method = \"magic\"", "\"magic\" is not a method"),
+        ("form = \"magic\"", "\"magic\" is not a form"),
+        ("ledger = [\"region\"]", "a ledger is group=COLUMN"),
+        ("quantiles = []", "name at least one probability"),
+        ("quantiles = [2.0]", "a probability must be greater than 0 and less than 1, got 2"),
+        ("intervals = []", "name at least one interval"),
+        ("intervals = [0.8]", "intervals are in percent: 80 instead of 0.8"),
+    ] {
+        folder.write("truecast.toml", format!("seed = 1\n{line}\n"));
+        let ran = folder.run(&["calibrate", "a.csv", "--config", "truecast.toml"]);
+        assert_eq!(ran.code, Some(2), "{ran}");
+        ran.says(&["error: truecast.toml: TOML parse error at line 2", line, problem]);
+    }
 }
 
 #[test]
@@ -331,6 +356,12 @@ fn outputs_that_cannot_be_written_are_told_before_anything_is() {
     }
     folder
         .run(&["calibrate", "a.csv", "-o", "x", "--summary", "x"])
+        .fails(2, "error: x: two outputs would be written here");
+    folder
+        .run(&["calibrate", "a.csv", "-o", "x", "--state", "./x"])
+        .fails(2, "error: ./x: two outputs would be written here");
+    folder
+        .run(&["evaluate", "a.csv", "--report", "x", "--summary", "./x"])
         .fails(2, "error: x: two outputs would be written here");
     folder
         .run(&["calibrate", "a.csv", "-o", "."])

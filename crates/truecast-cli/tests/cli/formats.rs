@@ -44,8 +44,10 @@ fn the_separator_that_came_in_goes_out() {
         let folder = Folder::with("in.csv", plain.replace(',', &separator.to_string()));
         let text = folder.run(&["calibrate", "in.csv"]).ok().text();
         assert_eq!(Table::separated(&text, separator), expected, "{separator:?}");
-        folder.run(&["calibrate", "in.csv", "-o", "out.tsv"]).ok();
-        assert_eq!(Table::separated(&folder.read("out.tsv"), '\t'), expected);
+        for name in ["out.tsv", "OUT.TSV"] {
+            folder.run(&["calibrate", "in.csv", "-o", name]).ok();
+            assert_eq!(Table::separated(&folder.read(name), '\t'), expected);
+        }
     }
     let folder = Folder::with("in.csv", plain.replace(',', "~"));
     let text = folder.run(&["calibrate", "in.csv", "--separator", "~"]).ok().text();

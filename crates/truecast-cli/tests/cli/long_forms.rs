@@ -128,6 +128,46 @@ fn a_hub_with_outcomes_in_another_file_and_rows_in_any_order() {
     );
 }
 
+/// Two models' forecasts of the same day were taken for one where `--key` left the model out.
+#[test]
+fn a_key_chooses_series_of_a_hub_and_not_what_one_forecast_is() {
+    let mut text = "model,reference_date,output_type,output_type_id,value,y\n".to_owned();
+    for t in 0..3 {
+        for (model, low) in [("a", 0), ("b", 100)] {
+            writeln!(
+                text,
+                "{model},{0},quantile,0.1,{low},5\n{model},{0},quantile,0.9,{1},5",
+                day(t),
+                low + 9
+            )
+            .unwrap();
+        }
+    }
+    let folder = Folder::with("in.csv", text);
+    let ran = folder.run(&["calibrate", "in.csv", "--key", "none"]).ok();
+    assert_eq!(
+        ran.table().numbers("value")[2..4].iter().map(|x| x.round()).collect::<Vec<_>>(),
+        [100.0, 109.0]
+    );
+    ran.says(&["6 rows in 1 series"]);
+}
+
+#[test]
+fn a_hub_says_an_outcome_once_and_a_quantile_once() {
+    let head = "reference_date,output_type,output_type_id,value,y";
+    let row = |p: f64, value: f64, y: &str| format!("{},quantile,{p},{value},{y}\n", day(0));
+    let file = |rows: &[String]| Folder::with("in.csv", format!("{head}\n{}", rows.concat()));
+    file(&[row(0.1, 1.0, ""), row(0.9, 3.0, "2")]).run(&["evaluate", "in.csv"]).ok().says(&["1 outcomes"]);
+    file(&[row(0.1, 1.0, "2"), row(0.9, 3.0, "2.5")]).run(&["calibrate", "in.csv"]).fails(
+        2,
+        "error: in.csv, line 3, column y: \"2.5\": the forecast's rows before this one have another outcome",
+    );
+    file(&[row(0.1, 1.0, ""), row(0.9, 3.0, ""), row(0.1, 2.0, "")]).run(&["calibrate", "in.csv"]).fails(
+        2,
+        "error: in.csv, line 2: the forecast that begins here: probabilities of the quantiles must increase, but entry 1 is 0.1 after 0.1\nhint: two rows have different values of one quantile; a column that tells their forecasts apart may be missing",
+    );
+}
+
 #[test]
 fn samples_of_a_hub_move_to_the_quantiles_of_their_ranks() {
     let stream = steps(Scenario::FourTimesTooNarrow, 40, 3);

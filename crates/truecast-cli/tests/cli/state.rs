@@ -182,6 +182,37 @@ fn ctrl_c_ends_a_run_cleanly() {
     );
 }
 
+/// The first press was kept for later while nothing came from a pipe, and there was no later.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_is_heard_before_the_input_begins() {
+    let folder = Folder::new();
+    let mut command = folder.command(&["calibrate", "-", "-o", "out.csv"]);
+    command.stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, b"y,me").unwrap();
+    // Until the program listens, a press would end it by the signal: bit 1 of those that it catches is SIGINT.
+    let listens = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & 2 != 0
+    };
+    while !listens() {
+        std::thread::yield_now();
+    }
+    let pressed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(pressed.success());
+    let ran = Ran::of(&command, child.wait_with_output().unwrap());
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (Some(130), "error: interrupted; nothing was written\n"),
+        "{ran}"
+    );
+    drop(input);
+    assert!(folder.names().is_empty());
+}
+
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let folder = Folder::with("long.csv", csv(&steps(Scenario::Demo, 50_000, 2)));

@@ -37,6 +37,12 @@ pub fn recognise(file: &str, names: &[String], wishes: &Wishes) -> Result<Layout
             taken.contains(&column) || (long && names[column].eq_ignore_ascii_case("target"))
         })?,
     };
+    if let Some(column) = outcome.filter(|column| taken.contains(column)) {
+        let name = &names[column];
+        let problem = format!("the column {name} is part of the forecast and cannot be its outcome");
+        let hint = format!("name another one with {}", wishes.idiom.name("outcome"));
+        return Err(Error::file(file, problem, hint));
+    }
     if let Form::M5 { .. } = form {
         outcome = None; // outcomes of all days come from a file of their own
     }
@@ -189,8 +195,7 @@ fn candidates(columns: &Columns<'_>, wishes: &Wishes) -> Result<Vec<Candidate>> 
     }
     gaussians(columns, wishes, &mut found)?;
     let named = columns.names.iter().enumerate();
-    let quantiles =
-        named.clone().filter_map(|(column, name)| Some((spelling::quantile(name)?, column))).collect();
+    let quantiles = spelling::quantiles(columns.names);
     if wishes.may_mean(FormKind::Quantiles)
         && let Some(form) = quantile_form(columns, quantiles)?
     {

@@ -86,17 +86,17 @@ pub(super) const HUB_ISSUED: &[&str] = &["reference_date", "origin_date", "forec
 /// Days of a hub's forecasts: what they are for.
 pub(super) const HUB_TARGET: &[&str] = &["target_end_date", "target_date"];
 
-/// The probability in a quantile column's name: `q0.1`, `q10`, `0.1`, `quantile_P10`, `p2.5`, `q025`.
-pub(super) fn quantile(name: &str) -> Option<f64> {
+/// The probability in a quantile column's name: `q0.1`, `q10`, `0.1`, `quantile_P10`, `p2.5`, `q025`, `2.5%`.
+fn quantile(name: &str) -> Option<f64> {
     let lower = name.to_ascii_lowercase();
-    let prefix = QUANTILE.iter().find(|prefix| lower.starts_with(**prefix));
-    let digits = prefix.map_or(lower.as_str(), |prefix| &lower[prefix.len()..]);
-    let digits = digits.strip_suffix('%').unwrap_or(digits);
+    let (prefix, digits) = word_and_digits(&lower);
+    let (digits, percent) = digits.strip_suffix('%').map_or((digits, false), |digits| (digits, true));
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return None;
     }
     let value: f64 = digits.parse().ok()?;
     let probability = match prefix {
+        _ if percent => divided(value),
         // Without a word before it only a probability is meant: years and counts are whole numbers.
         None if digits.contains('.') && value < 1.0 => value,
         None => return None,
@@ -106,6 +106,23 @@ pub(super) fn quantile(name: &str) -> Option<f64> {
         Some(_) => divided(value),
     };
     (probability > 0.0 && probability < 1.0).then_some(probability)
+}
+
+fn word_and_digits(lower: &str) -> (Option<&str>, &str) {
+    let prefix = QUANTILE.iter().find(|prefix| lower.starts_with(**prefix));
+    prefix.map_or((None, lower), |prefix| (Some(*prefix), &lower[prefix.len()..]))
+}
+
+/// Columns of quantiles by their probabilities. `q100` is one beside `q025` and `q975`; beside `q25` and `q75` it is the largest value, which is none.
+pub(super) fn quantiles(names: &[String]) -> Vec<(f64, usize)> {
+    let digits = |name: &String| word_and_digits(&name.to_ascii_lowercase()).1.to_owned();
+    let three = |name: &String| {
+        let digits = digits(name);
+        digits.len() >= 3 && digits != "100" && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let thousandths = names.iter().any(|name| quantile(name).is_some() && three(name));
+    let named = names.iter().enumerate().filter(|(_, name)| thousandths || digits(name) != "100");
+    named.filter_map(|(column, name)| Some((quantile(name)?, column))).collect()
 }
 
 /// A percentage as the probability that a person would write: 2.5 is 0.025, not the number nearest to 2.5/100.
@@ -165,6 +182,13 @@ mod tests {
             ("q025", Some(0.025)),
             ("q975", Some(0.975)),
             ("q_50", Some(0.5)),
+            ("q2.5%", Some(0.025)),
+            ("q0.5%", Some(0.005)),
+            ("0.5%", Some(0.005)),
+            ("97.5%", Some(0.975)),
+            ("10%", Some(0.1)),
+            ("100%", None),
+            ("q0.100", Some(0.1)),
             ("q", None),
             ("price", None),
             ("1.5", None),
@@ -174,6 +198,16 @@ mod tests {
         ] {
             assert_eq!(quantile(name), probability, "{name}");
         }
+    }
+
+    #[test]
+    fn a_hundred_is_the_largest_value_or_a_tenth() {
+        let found = |names: &[&str]| -> Vec<f64> {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            quantiles(&names).into_iter().map(|(probability, _)| probability).collect()
+        };
+        assert_eq!(found(&["q0", "q25", "q50", "q75", "q100", "f100"]), [0.25, 0.5, 0.75]);
+        assert_eq!(found(&["q025", "q100", "q975"]), [0.025, 0.1, 0.975]);
     }
 
     #[test]

@@ -36,20 +36,39 @@ pub struct CsvReader {
     position: Position,
 }
 
-/// What is left of a file whose beginning was taken away.
+/// Comes behind a file's end. It ends a row that lacks its end, and is a blank line elsewhere; lines are counted by LF and stay the same. Only a cell
+/// whose quotes are still open holds all of it.
+const END: &[u8] = b"\r\r";
+
+/// What is left of a file whose beginning was taken away, and [`END`].
 #[derive(Debug)]
 struct Rest {
     /// Text that was read already.
     read: Cursor<Vec<u8>>,
     source: Source,
+    end: &'static [u8],
+    /// Bytes given away so far.
+    given: u64,
+}
+
+impl Rest {
+    /// True if all was given away, and a row that ends here holds it.
+    fn ends_at(&self, byte: u64) -> bool {
+        self.end.is_empty() && byte == self.given
+    }
 }
 
 impl Read for Rest {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.read.read(buffer)? {
-            0 => self.source.read(buffer),
-            read => Ok(read),
+        let mut read = self.read.read(buffer)?;
+        if read == 0 {
+            read = self.source.read(buffer)?;
         }
+        if read == 0 {
+            read = self.end.read(buffer)?;
+        }
+        self.given += read as u64;
+        Ok(read)
     }
 }
 
@@ -66,8 +85,7 @@ impl CsvReader {
             return Err(Error::file(&file, "the file is empty", "the first line names the columns"));
         }
         let separator = separator.unwrap_or_else(|| sniff(head));
-        let (header, end) =
-            header(&mut plain, &mut source, separator).map_err(|error| failed(&file, &error))?;
+        let (header, end) = header(&mut plain, &mut source, separator)?;
         let names = header.iter().map(|name| String::from_utf8(name.trim_ascii().to_vec()));
         let names: Vec<String> = names.collect::<Result<_, _>>().map_err(|_| {
             Error::file(&file, "a column's name is not valid UTF-8", "convert the file with iconv")
@@ -79,7 +97,7 @@ impl CsvReader {
         plain.begin(end.byte() as usize, names.len(), separator);
         let inside: u64 = header.iter().map(newlines).sum();
         let lines = Lines { before: end.line(), blank: 0, end: end.line() - 1 - inside };
-        let rest = Rest { read: Cursor::default(), source };
+        let rest = Rest { read: Cursor::default(), source, end: END, given: 0 };
         let reader = ReaderBuilder::new()
             .delimiter(separator)
             .has_headers(false)
@@ -135,6 +153,10 @@ impl CsvReader {
             }
             // It counts from 1, and the blank line before everything else.
             let after = self.reader.position().line() - 2 + self.taken_over;
+            if self.reader.get_ref().ends_at(self.reader.position().byte()) {
+                let inside: u64 = self.record.iter().map(newlines).sum();
+                return Err(open_quotes(&self.file, after - inside));
+            }
             let line = self.lines.row(after, || self.record.iter().map(newlines).sum());
             if self.record.len() != self.names.len() {
                 broken.push(self.misfit(line, self.record.len()));
@@ -153,7 +175,11 @@ impl CsvReader {
         RowError {
             file: self.file.clone(),
             line,
-            rule: format!("{cells} cells where the header has {}", self.names.len()),
+            rule: format!(
+                "{cells} {} where the header has {}",
+                if cells == 1 { "cell" } else { "cells" },
+                self.names.len()
+            ),
             hint: "a cell that holds the separator must be in double quotes; --separator names another"
                 .into(),
             ..RowError::default()
@@ -162,21 +188,32 @@ impl CsvReader {
 }
 
 /// The first row, and where it ends.
-fn header(
-    plain: &mut PlainRows,
-    source: &mut Source,
-    separator: u8,
-) -> csv::Result<(ByteRecord, csv::Position)> {
+fn header(plain: &mut PlainRows, source: &mut Source, separator: u8) -> Result<(ByteRecord, csv::Position)> {
     loop {
-        let text = plain.text();
+        let length = plain.text().len() as u64;
+        let text = plain.text().chain(END);
         let mut reader = ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(text);
-        let header = reader.byte_headers()?.clone();
-        let end = reader.position().clone();
+        let header = reader.byte_headers().map_err(|error| failed(&source.name, &error))?.clone();
+        let mut end = reader.position().clone();
+        if end.byte() < length {
+            return Ok((header, end));
+        }
         // A row that ends with the text may not have ended.
-        if end.byte() < text.len() as u64 || !plain.fill(source)? {
+        if !plain.fill(source).map_err(Error::io(&source.name))? {
+            if end.byte() == length + END.len() as u64 && !header.is_empty() {
+                let inside: u64 = header.iter().map(newlines).sum();
+                return Err(open_quotes(&source.name, end.line() - inside));
+            }
+            end.set_byte(length);
             return Ok((header, end));
         }
     }
+}
+
+/// All that follows would be one cell. No row can be left out to mend it, since nobody knows how many are in there.
+fn open_quotes(file: &str, line: u64) -> Error {
+    let problem = format!("line {line}: a cell begins with a double quote and has no other one that ends it");
+    Error::file(file, problem, "end the cell with a double quote; one that belongs to it is written twice")
 }
 
 fn newlines(cell: &[u8]) -> u64 {
@@ -310,7 +347,7 @@ mod tests {
         assert_eq!(batch.broken.len(), 1);
         assert_eq!(
             (batch.broken[0].line, batch.broken[0].rule.as_str()),
-            (6, "1 cells where the header has 2")
+            (6, "1 cell where the header has 2")
         );
         assert_eq!(reader.read(100).unwrap(), None);
     }
@@ -320,6 +357,24 @@ mod tests {
         let mut reader = reader("a,b\r\n1,2\r\n\r\n\"x\ny\",3\r\n4\r\n5,6").unwrap();
         let batch = reader.read(100).unwrap().unwrap();
         assert_eq!((batch.lines.as_slice(), batch.broken[0].line), (&[2, 4, 7][..], 6));
+    }
+
+    #[test]
+    fn quotes_that_are_never_closed_do_not_swallow_the_rest() {
+        for (text, line) in [
+            ("a,b\n1,2\n3,\"x\n4,5\n6,7\n", 3),
+            ("a,b\r\n1,2\r\n3,\"x\r\n4,5\r\n", 3),
+            ("a,b\n1,\"x\"\n\n3,\"x\"\"\n4,5", 4),
+            ("a,b\n1,\"", 2),
+            ("a,\"b\n1,2\n", 1),
+        ] {
+            let read = reader(text).and_then(|mut reader| reader.read(100));
+            let problem = format!("t.csv: line {line}: a cell begins with a double quote");
+            assert!(read.as_ref().is_err_and(|error| error.to_string().starts_with(&problem)), "{read:?}");
+        }
+        for text in ["a,b\n1,\"x\n\"", "a,b\n1,x\"", "a,b\n1,\"x\"\r", "a,b\n1,\"\r\r\"", "a,\"b\"\n1,2"] {
+            assert_eq!(reader(text).unwrap().read(100).unwrap().unwrap().lines, [2], "{text:?}");
+        }
     }
 
     #[test]
@@ -387,7 +442,21 @@ mod tests {
             let source = Source { name: "t.csv".into(), reader, position: Position::default(), size: None };
             let mut reader = CsvReader::new(source, Some(separator)).unwrap();
             let (mut found, mut misfits) = (Vec::new(), Vec::new());
-            while let Some(batch) = reader.read(rows).unwrap() {
+            // One more row is a row of its own, unless it stands in quotes that are still open.
+            let count = |text: &str| {
+                let (rows, misfits) = by_the_crate(text, separator);
+                rows.len() + misfits.len()
+            };
+            let open = count(&format!("{text}\nz")) == count(&text);
+            loop {
+                let batch = match reader.read(rows) {
+                    Ok(Some(batch)) => batch,
+                    Ok(None) => break,
+                    Err(error) => {
+                        prop_assert!(open, "{error}");
+                        return Ok(());
+                    }
+                };
                 prop_assert!(batch.rows() <= rows);
                 for (row, &line) in batch.lines.iter().enumerate() {
                     found.push((line, batch.columns.iter().map(|cells| cells.text(row).into_owned()).collect()));
@@ -395,6 +464,7 @@ mod tests {
                 let broken = batch.broken.iter();
                 misfits.extend(broken.map(|error| (error.line, error.rule.split(' ').next().unwrap().parse().unwrap())));
             }
+            prop_assert!(!open);
             prop_assert_eq!((found, misfits), by_the_crate(&text, separator));
         }
     }
