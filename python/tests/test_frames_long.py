@@ -250,6 +250,22 @@ def test_rows_of_a_hub_that_are_left_out_are_the_commands(truecast: str, tmp_pat
     assert summary.to_dict() == evaluated(truecast, tmp_path, "--on-error", "skip")
 
 
+def test_forecasts_of_a_hub_are_what_the_columns_say(truecast: str, tmp_path: Path) -> None:
+    """Several models on one key once became one forecast; an outcome was taken from a forecast's first row alone."""
+    rows = [
+        {"model_id": model, "location": "DE", "horizon": step, "output_type": "quantile", "output_type_id": p, "value": step + k + p, "y": step + 1.0 if p == 0.9 else None}
+        for step in range(20)
+        for k, model in enumerate(("a", "b"))
+        for p in (0.1, 0.5, 0.9)
+    ]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    answered, _ = command(truecast, tmp_path, columns, "--key", "location")
+    same(tc.calibrate(columns, key="location"), answered)
+    columns["y"][0] = 7.0
+    with pytest.raises(errors.SecondOutcomeError, match="^row 2: column y: the forecast's rows before this one have another outcome$"):
+        tc.calibrate(columns, key="location")
+
+
 def wide() -> Columns:
     rng = np.random.default_rng(5)
     mu, y = rng.normal(50.0, 20.0, 120), rng.normal(50.0, 20.0, 120)

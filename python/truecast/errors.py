@@ -138,7 +138,7 @@ class NotAProbabilityError(CellError):
 
 
 class SecondOutcomeError(InvalidInputError):
-    """A frame of outcomes has two that differ for the same forecast."""
+    """There are two outcomes that differ for the same forecast."""
 
 
 class NoForecastError(InvalidInputError):

@@ -99,8 +99,8 @@ class _Recognised:
             )
         kind, identifier = layout.output_type
         (value,) = layout.columns
-        # What tells forecasts apart: the series, and the times.
-        task = [column for column in (*layout.keys, layout.time, layout.outcome_time) if column is not None]
+        # What tells forecasts apart, whichever of the columns tell series apart.
+        task = [column for column in range(len(table.names)) if column not in (kind, identifier, value, layout.outcome)]
         if self.outcomes is not None:
             times = [column for column in (layout.time, layout.outcome_time) if column is not None]
             outcome = hub.outcomes(table, task, times, self.outcomes)

@@ -351,7 +351,7 @@ impl Series {
         match settings.lateness {
             Lateness::Next => Ok(self.rows as f64),
             // Known to the row after the next `rows` ones.
-            Lateness::Rows(rows) => Ok((self.rows + rows + 1) as f64),
+            Lateness::Rows(rows) => Ok(self.rows.saturating_add(rows).saturating_add(1) as f64),
             Lateness::Times => due.ok_or(Error::NoTime),
         }
     }

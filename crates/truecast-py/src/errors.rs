@@ -39,6 +39,8 @@ pub(crate) enum Error {
     },
     /// A row without a forecast.
     NoForecast,
+    /// A row of a forecast whose outcome is not the one that rows before it said.
+    SecondOutcome,
     /// A cell that is no probability.
     NotAProbability {
         /// What it holds.
@@ -186,6 +188,10 @@ fn raised(py: Python<'_>, error: Error) -> PyResult<PyErr> {
             "a forecast must be there: a row may lack an outcome, not a forecast",
             &[],
         ),
+        Error::SecondOutcome => {
+            let message = "the forecast's rows before this one have another outcome";
+            build(py, "SecondOutcomeError", message, &[])
+        }
         Error::NotAProbability { value } => {
             let message = format!(
                 "a quantile's probability must be a number greater than 0 and less than 1, got {value:?}"

@@ -63,6 +63,12 @@ impl Hub<'_> {
                         *places[task].insert(gathered.len() - 1)
                     }
                 };
+                // Any of a forecast's rows may say the outcome.
+                if let Some(said) = self.outcome(row)?
+                    && *gathered[at].outcome.get_or_insert(said) != said
+                {
+                    return Err(Error::SecondOutcome.in_column(self.names[2]));
+                }
                 gathered[at].parts.push(part, value);
                 gathered[at].cells.push((row, 0));
                 Ok(())
@@ -73,6 +79,15 @@ impl Hub<'_> {
         }
         in_order(&mut gathered);
         (gathered, refused)
+    }
+
+    fn outcome(&self, row: usize) -> Result<Option<f64>> {
+        let outcome = number(self.outcome, row);
+        if let Some(value) = outcome.filter(|value| !value.is_finite()) {
+            let error = truecast::Error::NotFinite { what: "outcome", value };
+            return Err(Error::from(error).in_column(self.names[2]));
+        }
+        Ok(outcome)
     }
 
     /// What a row's value is; `None` for types that pass through.
@@ -96,20 +111,15 @@ impl Hub<'_> {
         })
     }
 
-    /// A forecast whose first part is this row, which says outcome, times and key.
+    /// A forecast whose first part is this row, which says times and key.
     fn begin(&self, row: usize) -> Result<Gathered> {
-        let outcome = number(self.outcome, row);
-        if let Some(value) = outcome.filter(|value| !value.is_finite()) {
-            let error = truecast::Error::NotFinite { what: "outcome", value };
-            return Err(Error::from(error).in_column(self.names[2]));
-        }
         let time = |times| number(times, row).filter(|time| time.is_finite());
         let (now, due) = (time(self.time), time(self.due));
         if now.is_none() && !self.time.is_empty() || due.is_none() && !self.due.is_empty() {
             return Err(truecast_fleet::Error::NoTime.into());
         }
         let key = self.keys.code(row).unwrap_or(-1);
-        Ok(Gathered { key, outcome, now, due, ..Gathered::default() })
+        Ok(Gathered { key, now, due, ..Gathered::default() })
     }
 }
 
