@@ -82,7 +82,7 @@ def test_a_run_is_the_loop_bit_for_bit(method: Any, form: str, series: Series) -
 @pytest.mark.parametrize("count", [1, 7, 8, 120])
 def test_intervals_and_moments_read_several_at_a_time_are_the_loop_bit_for_bit(count: int, series: Series) -> None:
     mu, sigma, y = (values[:count] for values in series)
-    each = [tc.Gaussian(*row) for row in zip(mu, sigma, strict=True)]
+    each: list[tc.Distribution] = [tc.Gaussian(*row) for row in zip(mu, sigma, strict=True)]
     if count == 120:
         each[50:51] = [tc.StudentT(3.0, 0.0, 1.0)]  # read alone, between those that wait
         batch = tc.Forecasts.of(each)

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use truecast::monitor::Scoreboard;
+use truecast::monitor::{Coverage, Scoreboard};
 use truecast::recalibrate::Scores;
 use truecast::{Forecast, normal};
 
@@ -118,7 +118,7 @@ fn scores(
         row,
         pit: both.map(|forecast| normal::cdf(forecast.randomised_probit(outcome, draw))),
         crps,
-        covered: ends.map(|(low, high)| (low..=high).contains(&outcome)),
+        covered: both.map(|forecast| Coverage::holds(forecast, outcome, 0.8)),
         width: ends.map(|(low, high)| high - low),
     })
 }

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use proptest::prelude::*;
+use truecast::forecast::Quantiles;
 use truecast::recalibrate::Method;
 use truecast::{Error as CoreError, Forecast, Gaussian, Recalibrator, SnapshotError, Stream, normal, random};
 use truecast_fleet::{Answer, Ask, Error, Fleet, Given, Lateness, Rows, Settings, Task};
@@ -211,6 +212,28 @@ fn a_plain_row_is_its_task() {
             assert!(few == full, "{lateness:?} {row_scores} {answer:?}");
             assert!(few.0.iter().filter(|bits| f64::from_bits(**bits).is_nan()).count() == 8, "{lateness:?}");
         }
+    }
+}
+
+/// Forecasts of counts have atoms at the ends of their intervals: whether a row is covered once depended on how such an end was rounded.
+#[test]
+fn rows_of_counts_are_covered_as_the_scoreboard_counts() {
+    let mut rows = table(500, 8, 0);
+    for (t, row) in (0..).zip(&mut rows.0) {
+        let draw = |lane| random::uniform(12, t, lane);
+        let values: Vec<f64> =
+            [0.0, 0.4, 1.0, 1.6, 2.7].map(|value: f64| (value + 3.0 * draw(0)).round()).to_vec();
+        let forecast = Quantiles::new(&[0.05, 0.1, 0.5, 0.9, 0.95], &values).unwrap();
+        row.forecast = Given::Distribution(forecast.into());
+        (row.outcome, row.group) = (Some((6.0 * draw(1)).floor()), None);
+    }
+    let ask = Ask { row_scores: true, scoreboards: true, ..ask(Answer::Nothing) };
+    let mut fleet = Fleet::new(Settings::default()).unwrap();
+    let scores = fleet.run(&rows, &ask).scores;
+    let board = fleet.scoreboard().unwrap();
+    for (side, of) in [board.raw(), board.calibrated()].into_iter().enumerate() {
+        let covered = scores.iter().filter(|row| row.covered[side]).count();
+        assert_eq!(Some(covered as f64 / 500.0), of.coverage().share(1), "side {side}");
     }
 }
 

@@ -7,7 +7,7 @@
 //! Cost per row: constant, and 128 additions at each doubling.
 
 use serde::{Deserialize, Serialize};
-use truecast::monitor::CompensatedSum;
+use truecast::monitor::{CompensatedSum, Coverage};
 use truecast::{Error, Forecast, Result};
 
 /// The most bins that a timeline has.
@@ -41,7 +41,7 @@ impl RowSide {
     pub fn new(forecast: &dyn Forecast, outcome: f64) -> Result<Self> {
         let (low, high) = forecast.interval(TIMELINE_COVERAGE)?;
         Ok(RowSide {
-            covered: low <= outcome && outcome <= high,
+            covered: Coverage::holds(forecast, outcome, TIMELINE_COVERAGE),
             crps: forecast.crps(outcome),
             width: high - low,
         })

@@ -74,13 +74,19 @@ impl Coverage {
         Ok((not_nan(forecast.probit_left(y))?, not_nan(forecast.probit(y))?))
     }
 
-    /// y ≥ low iff P(Y ≤ y) ≥ (1 − c)/2, and y ≤ high iff P(Y < y) ≤ (1 + c)/2.
+    /// Whether the central interval of a coverage, greater than 0 and less than 1, holds `y`, ends included: as [`observe`](Coverage::observe) counts it.
+    ///
+    /// The quantile at such an end may round to either side of an atom; this does not.
+    pub fn holds<F: Forecast + ?Sized>(forecast: &F, y: f64, coverage: f64) -> bool {
+        is_within(bound(coverage), forecast.probit_left(y), forecast.probit(y))
+    }
+
     pub(super) fn count(&mut self, z_left: f64, z: f64) {
         let parts = &mut self.parts;
         parts.rows += 1;
         parts.recent_rows = self.decay * parts.recent_rows + 1.0;
         for (k, &bound) in self.bounds.iter().enumerate() {
-            let hit = z >= -bound && z_left <= bound;
+            let hit = is_within(bound, z_left, z);
             parts.hits[k] += u64::from(hit);
             parts.recent_hits[k] = self.decay * parts.recent_hits[k] + f64::from(u8::from(hit));
         }
@@ -132,6 +138,11 @@ impl Default for Coverage {
     fn default() -> Self {
         Coverage::assemble(Parts::empty(DEFAULT_COVERAGES.to_vec(), DEFAULT_HALF_LIFE))
     }
+}
+
+/// y ≥ low iff P(Y ≤ y) ≥ (1 − c)/2, and y ≤ high iff P(Y < y) ≤ (1 + c)/2.
+fn is_within(bound: f64, z_left: f64, z: f64) -> bool {
+    z >= -bound && z_left <= bound
 }
 
 /// z_c: half the probability outside lies below −z_c.
