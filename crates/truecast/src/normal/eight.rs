@@ -4,10 +4,10 @@
 //! vectors take one step, such as a logarithm or a numerator, before any takes the next, and polynomials are trees and not chains. What is found
 //! are the numbers of [`quantile`](super::quantile) and [`lanes`](super::lanes) to a few roundings, the same bits whatever stands beside them.
 
-use fearless_simd::{Simd, f64x8, prelude::*};
+use fearless_simd::{Simd, f64x8, mask64x8, prelude::*};
 
 use super::lanes::{
-    END, LN_2_HIGH, LN_2_LOW, SMALL, WHOLE, exp_rest, mills_denominator, mills_numerator, tree,
+    END, LN_2_HIGH, LN_2_LOW, SMALL, WHOLE, coefficients, exp_rest, mills_denominator, mills_numerator, tree,
 };
 use super::logarithm::ln;
 use super::{CENTRE, DENSITY_AT_ZERO, FAR, MIDDLE, Rational};
@@ -28,10 +28,10 @@ pub(crate) fn quantiles<S: Simd, const N: usize>(simd: S, p: [f64x8<S>; N]) -> [
         return outer_quantiles(simd, p);
     }
     for i in 0..N {
-        above[i] = tree(|k| zero.everywhere(CENTRE.numerator[k]), x[i]);
+        above[i] = tree(coefficients(&CENTRE.numerator, zero), x[i]);
     }
     for i in 0..N {
-        below[i] = tree(|k| zero.everywhere(CENTRE.denominator[k]), x[i]);
+        below[i] = tree(coefficients(&CENTRE.denominator, zero), x[i]);
     }
     for i in 0..N {
         x[i] = (p[i] - 0.5) * (above[i] / below[i]);
@@ -54,19 +54,11 @@ fn outer_quantiles<S: Simd, const N: usize>(simd: S, p: [f64x8<S>; N]) -> [f64x8
         let q = p[i] - 0.5;
         x[i] = is_central(p[i]).select(zero.everywhere(0.180625) - q * q, root[i] - 1.6);
     }
-    macro_rules! form {
-        ($part:ident, $i:expr) => {{
-            let central = is_central(p[$i]);
-            let either =
-                |k: usize| central.select(zero.everywhere(CENTRE.$part[k]), zero.everywhere(MIDDLE.$part[k]));
-            tree(either, x[$i])
-        }};
+    for i in 0..N {
+        above[i] = tree(either(is_central(p[i]), &CENTRE.numerator, &MIDDLE.numerator), x[i]);
     }
     for i in 0..N {
-        above[i] = form!(numerator, i);
-    }
-    for i in 0..N {
-        below[i] = form!(denominator, i);
+        below[i] = tree(either(is_central(p[i]), &CENTRE.denominator, &MIDDLE.denominator), x[i]);
     }
     for i in 0..N {
         let ratio = above[i] / below[i];
@@ -82,8 +74,19 @@ fn outer_quantiles<S: Simd, const N: usize>(simd: S, p: [f64x8<S>; N]) -> [f64x8
     x
 }
 
+/// Coefficients of one form or, where it does not hold, of another.
 #[inline(always)]
-fn is_central<S: Simd>(p: f64x8<S>) -> fearless_simd::mask64x8<S> {
+fn either<S: Simd>(holds: mask64x8<S>, one: &[f64; 8], other: &[f64; 8]) -> [f64x8<S>; 8] {
+    let zero = f64x8::splat(holds.token(), 0.0);
+    let (mut all, other) = (coefficients(one, zero), coefficients(other, zero));
+    for k in 0..8 {
+        all[k] = holds.select(all[k], other[k]);
+    }
+    all
+}
+
+#[inline(always)]
+fn is_central<S: Simd>(p: f64x8<S>) -> mask64x8<S> {
     (p - 0.5).abs().simd_le(0.425)
 }
 
@@ -98,7 +101,7 @@ fn tail<S: Simd>(p: f64x8<S>) -> f64x8<S> {
 fn far_quantile<S: Simd>(root: f64x8<S>) -> f64x8<S> {
     let Rational { numerator, denominator } = &FAR;
     let x = root - 5.0;
-    tree(|k| x.everywhere(numerator[k]), x) / tree(|k| x.everywhere(denominator[k]), x)
+    tree(coefficients(numerator, x), x) / tree(coefficients(denominator, x), x)
 }
 
 /// Φ(−|z|) and φ(z) with one division for both. Mills' ratio is n/d and the exponential 2ᵏ (2 + 2r − c) / (2 − c), so that both are multiples of

@@ -212,7 +212,7 @@ pub(super) fn mills_numerator<N: Number>(x: N) -> N {
     ];
     let square = x * x;
     let eighth = square * square * (square * square);
-    tree(|k| x.everywhere(NUMERATOR[k]), x) + (x * NUMERATOR[9] + NUMERATOR[8] + square) * eighth
+    tree(coefficients(&NUMERATOR, x), x) + (x * NUMERATOR[9] + NUMERATOR[8] + square) * eighth
 }
 
 #[inline(always)]
@@ -234,16 +234,28 @@ pub(super) fn mills_denominator<N: Number>(x: N) -> N {
     let square = x * x;
     let eighth = square * square * (square * square);
     let high = (x * DENOMINATOR[9] + DENOMINATOR[8]) + (x + DENOMINATOR[10]) * square;
-    tree(|k| x.everywhere(DENOMINATOR[k]), x) + high * eighth
+    tree(coefficients(&DENOMINATOR, x), x) + high * eighth
 }
 
 /// The first eight terms of a polynomial as a tree: three steps that wait for each other, where Horner's rule has seven. With no negative
 /// coefficient, and x ≥ 0, the order costs no digits.
 #[inline(always)]
-pub(super) fn tree<N: Number>(coefficient: impl Fn(usize) -> N, x: N) -> N {
+pub(super) fn tree<N: Number>(c: [N; 8], x: N) -> N {
     let square = x * x;
-    let pair = |k: usize| coefficient(k) + coefficient(k + 1) * x;
-    (pair(0) + pair(2) * square) + (pair(4) + pair(6) * square) * (square * square)
+    let (first, second) = (c[0] + c[1] * x, c[2] + c[3] * x);
+    let (third, fourth) = (c[4] + c[5] * x, c[6] + c[7] * x);
+    (first + second * square) + (third + fourth * square) * (square * square)
+}
+
+/// The first eight of some coefficients, in all lanes of numbers like `x`. No closure stands here or in [`tree`]: one that the compiler did not inline
+/// would be code for any processor, and call a function for each addition.
+#[inline(always)]
+pub(super) fn coefficients<N: Number>(of: &[f64], x: N) -> [N; 8] {
+    let mut all = [x; 8];
+    for k in 0..8 {
+        all[k] = x.everywhere(of[k]);
+    }
+    all
 }
 
 pub(super) const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
