@@ -12,7 +12,8 @@ use parquet::schema::parser::parse_message_type;
 use proptest::prelude::*;
 use truecast_data::source::Source;
 use truecast_data::table::{
-    Batch, Column, ParquetReader, ParquetWriter, Sheet, SheetColumn, TableReader, TableWriter, Text, TimeUnit,
+    Batch, Clock, Column, ParquetReader, ParquetWriter, Sheet, SheetColumn, TableReader, TableWriter, Text,
+    TimeUnit,
 };
 use truecast_data::{Result, open};
 
@@ -70,9 +71,22 @@ fn every_type_reads_back_with_its_missing_cells() {
         ("integer", Column::Integer(vec![Some(i64::MIN), None, Some(i64::MAX)])),
         ("boolean", Column::Boolean(vec![Some(true), None, Some(false)])),
         ("date", Column::Date(vec![Some(20_773), None, Some(-1)])),
-        ("ms", Column::Timestamp(TimeUnit::Milliseconds, vec![Some(NOON), None, Some(-1)])),
-        ("us", Column::Timestamp(TimeUnit::Microseconds, vec![Some(NOON * 1_000), None, Some(-1)])),
-        ("ns", Column::Timestamp(TimeUnit::Nanoseconds, vec![Some(NOON * 1_000_000), None, Some(-1)])),
+        ("ms", Column::Timestamp(Clock::local(TimeUnit::Milliseconds), vec![Some(NOON), None, Some(-1)])),
+        (
+            "us",
+            Column::Timestamp(Clock::local(TimeUnit::Microseconds), vec![Some(NOON * 1_000), None, Some(-1)]),
+        ),
+        (
+            "ns",
+            Column::Timestamp(
+                Clock::local(TimeUnit::Nanoseconds),
+                vec![Some(NOON * 1_000_000), None, Some(-1)],
+            ),
+        ),
+        (
+            "utc",
+            Column::Timestamp(Clock::utc(TimeUnit::Microseconds), vec![Some(NOON * 1_000), None, Some(-1)]),
+        ),
         ("dotted.name", Column::Real(vec![None; 3])),
     ];
     let cells = columns.iter().map(|(name, column)| (*name, SheetColumn::Cells(column.clone())));
@@ -259,7 +273,7 @@ proptest! {
             ("integer", Column::Integer(rows.iter().map(|row| row.1).collect())),
             ("boolean", Column::Boolean(rows.iter().map(|row| row.2).collect())),
             ("date", Column::Date(rows.iter().map(|row| row.3).collect())),
-            ("time", Column::Timestamp(TimeUnit::Microseconds, rows.iter().map(|row| row.1).collect())),
+            ("time", Column::Timestamp(Clock::local(TimeUnit::Microseconds), rows.iter().map(|row| row.1).collect())),
             ("text", Column::Text(rows.iter().map(|row| row.4.as_bytes()).collect())),
         ];
         let cells = |rows| {

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use truecast_data::table::{Batch, Column, TimeUnit};
+use truecast_data::table::{Batch, Clock, Column, TimeUnit};
 use truecast_data::{Error, Result, open};
 
 const NOON: i64 = 1_794_830_400_500;
@@ -40,8 +40,12 @@ fn integers(first: i64, last: i64) -> Column {
 
 /// Noon and a half second, a missing one, the last second of 1969.
 fn times(unit: TimeUnit) -> Column {
-    let thousandth = unit.per_second() / 1_000;
-    Column::Timestamp(unit, vec![Some(NOON * thousandth), None, Some(-1_000 * thousandth)])
+    times_by(Clock::local(unit))
+}
+
+fn times_by(clock: Clock) -> Column {
+    let thousandth = clock.unit.per_second() / 1_000;
+    Column::Timestamp(clock, vec![Some(NOON * thousandth), None, Some(-1_000 * thousandth)])
 }
 
 fn days() -> Column {
@@ -68,7 +72,8 @@ fn pandas() {
 
 #[test]
 fn pyarrow() {
-    let whole_second = Column::Timestamp(TimeUnit::Milliseconds, vec![Some(NOON - 500), None, Some(-1_000)]);
+    let whole_second =
+        Column::Timestamp(Clock::local(TimeUnit::Milliseconds), vec![Some(NOON - 500), None, Some(-1_000)]);
     check(
         "pyarrow.parquet",
         &[
@@ -76,7 +81,7 @@ fn pyarrow() {
             ("time_ms", times(TimeUnit::Milliseconds)),
             ("time_us", times(TimeUnit::Microseconds)),
             ("time_ns", times(TimeUnit::Nanoseconds)),
-            ("time_utc", times(TimeUnit::Microseconds)),
+            ("time_utc", times_by(Clock::utc(TimeUnit::Microseconds))),
             ("day", days()),
             ("decimal_32", reals(123.45, -0.01)),
             ("decimal_64", reals(123.45, -0.01)),

@@ -3,7 +3,7 @@
 //! Days are counted from 1970-01-01 by shifting the year to begin in March, so that the leap day is its last: then the day of
 //! the year is a linear function of the month.
 
-use super::column::TimeUnit;
+use super::column::Clock;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
@@ -13,9 +13,10 @@ pub(crate) fn date(days: i32) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// `2026-11-16T12:00:00.500` for an instant: without the fraction where it is zero, and as short as its unit allows.
-pub(crate) fn timestamp(value: i64, unit: TimeUnit) -> String {
-    let per_second = unit.per_second();
+/// `2026-11-16T12:00:00.500` for an instant, with a `Z` at the end if it is of UTC: without the fraction where it is zero, and as short as its unit
+/// allows.
+pub(crate) fn timestamp(value: i64, clock: Clock) -> String {
+    let per_second = clock.unit.per_second();
     let (seconds, fraction) = (value.div_euclid(per_second), value.rem_euclid(per_second));
     let (days, second) = (seconds.div_euclid(SECONDS_PER_DAY), seconds.rem_euclid(SECONDS_PER_DAY));
     let (year, month, day) = civil(days);
@@ -24,6 +25,9 @@ pub(crate) fn timestamp(value: i64, unit: TimeUnit) -> String {
     if fraction != 0 {
         let digits = per_second.ilog10() as usize;
         text.push_str(&format!(".{fraction:0digits$}"));
+    }
+    if clock.is_utc {
+        text.push('Z');
     }
     text
 }

@@ -26,8 +26,29 @@ pub enum Column {
     Boolean(Vec<Option<bool>>),
     /// Days since 1970-01-01.
     Date(Vec<Option<i32>>),
-    /// Instants in a unit since 1970-01-01T00:00.
-    Timestamp(TimeUnit, Vec<Option<i64>>),
+    /// Instants, counted from 1970-01-01T00:00.
+    Timestamp(Clock, Vec<Option<i64>>),
+}
+
+/// How a column counts its instants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// What is counted.
+    pub unit: TimeUnit,
+    /// Whether it is said to be the time of UTC; else it is that of a place which is not told.
+    pub is_utc: bool,
+}
+
+impl Clock {
+    /// One that counts these, of UTC.
+    pub fn utc(unit: TimeUnit) -> Self {
+        Clock { unit, is_utc: true }
+    }
+
+    /// One that counts these, of a place that is not told.
+    pub fn local(unit: TimeUnit) -> Self {
+        Clock { unit, is_utc: false }
+    }
 }
 
 /// What a timestamp counts.
@@ -88,8 +109,8 @@ impl Column {
             Column::Integer(cells) => Ok(cells[row].map(|value| value as f64)),
             Column::Boolean(_) => Err(NotANumber),
             Column::Date(cells) => Ok(cells[row].map(f64::from)),
-            Column::Timestamp(unit, cells) => {
-                Ok(cells[row].map(|value| value as f64 / unit.per_second() as f64))
+            Column::Timestamp(clock, cells) => {
+                Ok(cells[row].map(|value| value as f64 / clock.unit.per_second() as f64))
             }
         }
     }
@@ -134,8 +155,8 @@ impl Column {
             Column::Integer(cells) => shown(cells[row]),
             Column::Boolean(cells) => shown(cells[row]),
             Column::Date(cells) => shown(cells[row].map(calendar::date)),
-            Column::Timestamp(unit, cells) => {
-                shown(cells[row].map(|value| calendar::timestamp(value, *unit)))
+            Column::Timestamp(clock, cells) => {
+                shown(cells[row].map(|value| calendar::timestamp(value, *clock)))
             }
         }
     }
@@ -259,7 +280,8 @@ mod tests {
         assert_eq!(Column::Text(text(&["2026-11-16"])).time(0), midnight);
         assert_eq!(Column::Json(text(&["\"2026-11-16T00:00\""])).time(0), midnight);
         assert_eq!(Column::Date(vec![Some(20_773)]).time(0), midnight);
-        let instant = Column::Timestamp(TimeUnit::Milliseconds, vec![Some(1_794_787_200_000), None]);
+        let instant =
+            Column::Timestamp(Clock::local(TimeUnit::Milliseconds), vec![Some(1_794_787_200_000), None]);
         assert_eq!((instant.time(0), instant.time(1)), (midnight, Ok(None)));
         assert_eq!(Column::Integer(vec![Some(7)]).time(0), Ok(Some(7.0)));
         assert_eq!(Column::Text(text(&["soon"])).time(0), Err(NotANumber));
@@ -269,8 +291,11 @@ mod tests {
     fn typed_values_read_as_a_person_writes_them() {
         assert_eq!(&*Column::Real(vec![Some(0.1)]).text(0), b"0.1");
         assert_eq!(&*Column::Date(vec![Some(20_773)]).text(0), b"2026-11-16");
-        let noon = Column::Timestamp(TimeUnit::Milliseconds, vec![Some(1_794_830_400_500)]);
+        let noon = Column::Timestamp(Clock::local(TimeUnit::Milliseconds), vec![Some(1_794_830_400_500)]);
         assert_eq!(&*noon.text(0), b"2026-11-16T12:00:00.500");
+        let greenwich = Column::Timestamp(Clock::utc(TimeUnit::Milliseconds), vec![Some(1_794_830_400_000)]);
+        assert_eq!(&*greenwich.text(0), b"2026-11-16T12:00:00Z");
+        assert_eq!(Column::Text(text(&["2026-11-16T12:00:00Z"])).time(0), greenwich.time(0));
         assert_eq!(&*Column::Integer(vec![None]).text(0), b"");
     }
 }

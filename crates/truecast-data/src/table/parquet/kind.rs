@@ -5,7 +5,7 @@
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit as ParquetUnit, Type};
 use parquet::schema::types::ColumnDescriptor;
 
-use crate::table::column::{Column, TimeUnit};
+use crate::table::column::{Clock, Column, TimeUnit};
 use crate::table::text::Text;
 
 /// How a column is read.
@@ -17,7 +17,7 @@ pub(super) enum Kind {
     Boolean,
     Text,
     Date,
-    Timestamp(TimeUnit),
+    Timestamp(Clock),
     /// A day of the Julian calendar and nanoseconds of that day, in 96 bits.
     Julian,
     /// A whole number to be divided by ten to this power.
@@ -30,7 +30,7 @@ enum Meaning {
     Unsigned,
     Text,
     Date,
-    Timestamp(TimeUnit),
+    Timestamp(Clock),
     Decimal(i32),
     Other,
 }
@@ -44,7 +44,7 @@ impl Kind {
             (Type::INT32 | Type::INT64, Meaning::Plain) => Kind::Integer,
             (Type::INT32 | Type::INT64, Meaning::Unsigned) => Kind::Unsigned,
             (Type::INT32, Meaning::Date) => Kind::Date,
-            (Type::INT64, Meaning::Timestamp(unit)) => Kind::Timestamp(unit),
+            (Type::INT64, Meaning::Timestamp(clock)) => Kind::Timestamp(clock),
             (Type::INT96, Meaning::Plain) => Kind::Julian,
             (Type::BYTE_ARRAY, Meaning::Plain | Meaning::Text) => Kind::Text,
             (
@@ -63,8 +63,9 @@ impl Kind {
             Kind::Boolean => Column::Boolean(Vec::new()),
             Kind::Text => Column::Text(Text::default()),
             Kind::Date => Column::Date(Vec::new()),
-            Kind::Timestamp(unit) => Column::Timestamp(unit, Vec::new()),
-            Kind::Julian => Column::Timestamp(TimeUnit::Nanoseconds, Vec::new()),
+            Kind::Timestamp(clock) => Column::Timestamp(clock, Vec::new()),
+            // What these are the time of is told nowhere.
+            Kind::Julian => Column::Timestamp(Clock::local(TimeUnit::Nanoseconds), Vec::new()),
         }
     }
 }
@@ -78,11 +79,14 @@ impl Meaning {
             Some(LogicalType::Integer(_)) => Meaning::Unsigned,
             Some(LogicalType::String | LogicalType::Enum | LogicalType::Json) => Meaning::Text,
             Some(LogicalType::Date) => Meaning::Date,
-            Some(LogicalType::Timestamp(timestamp)) => Meaning::Timestamp(match timestamp.unit {
-                ParquetUnit::MILLIS => TimeUnit::Milliseconds,
-                ParquetUnit::MICROS => TimeUnit::Microseconds,
-                ParquetUnit::NANOS => TimeUnit::Nanoseconds,
-            }),
+            Some(LogicalType::Timestamp(timestamp)) => {
+                let unit = match timestamp.unit {
+                    ParquetUnit::MILLIS => TimeUnit::Milliseconds,
+                    ParquetUnit::MICROS => TimeUnit::Microseconds,
+                    ParquetUnit::NANOS => TimeUnit::Nanoseconds,
+                };
+                Meaning::Timestamp(Clock { unit, is_utc: timestamp.is_adjusted_to_u_t_c })
+            }
             Some(LogicalType::Decimal(decimal)) => Meaning::Decimal(decimal.scale),
             Some(_) => Meaning::Other,
             None => Self::converted(column),
@@ -102,8 +106,9 @@ impl Meaning {
             | ConvertedType::UINT_64 => Meaning::Unsigned,
             ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON => Meaning::Text,
             ConvertedType::DATE => Meaning::Date,
-            ConvertedType::TIMESTAMP_MILLIS => Meaning::Timestamp(TimeUnit::Milliseconds),
-            ConvertedType::TIMESTAMP_MICROS => Meaning::Timestamp(TimeUnit::Microseconds),
+            // By the format's rules a converted type is of UTC.
+            ConvertedType::TIMESTAMP_MILLIS => Meaning::Timestamp(Clock::utc(TimeUnit::Milliseconds)),
+            ConvertedType::TIMESTAMP_MICROS => Meaning::Timestamp(Clock::utc(TimeUnit::Microseconds)),
             ConvertedType::DECIMAL => Meaning::Decimal(column.type_scale()),
             _ => Meaning::Other,
         }

@@ -15,7 +15,7 @@ use parquet::schema::types::{ColumnPath, Type};
 use super::{failed, twice};
 use crate::error::{Error, Result};
 use crate::output::Sink;
-use crate::table::column::{Column, TimeUnit};
+use crate::table::column::{Clock, Column, TimeUnit};
 use crate::table::{Sheet, SheetColumn, TableWriter};
 
 /// Rows of a row group: enough that what is said once for each is small beside them.
@@ -221,7 +221,7 @@ enum Cells {
     Integer(Held<i64>),
     Boolean(Held<bool>),
     Date(Held<i32>),
-    Timestamp(TimeUnit, Held<i64>),
+    Timestamp(Clock, Held<i64>),
     /// Where each text ends in the bytes.
     Text(Held<usize>, Vec<u8>),
 }
@@ -236,7 +236,7 @@ impl Cells {
             SheetColumn::Cells(Column::Integer(_)) => Cells::Integer(Held::default()),
             SheetColumn::Cells(Column::Boolean(_)) => Cells::Boolean(Held::default()),
             SheetColumn::Cells(Column::Date(_)) => Cells::Date(Held::default()),
-            SheetColumn::Cells(Column::Timestamp(unit, _)) => Cells::Timestamp(*unit, Held::default()),
+            SheetColumn::Cells(Column::Timestamp(clock, _)) => Cells::Timestamp(*clock, Held::default()),
             SheetColumn::Cells(Column::Text(_) | Column::Json(_)) => Cells::Text(Held::default(), Vec::new()),
         }
     }
@@ -247,13 +247,13 @@ impl Cells {
             Cells::Integer(_) => (Physical::INT64, None),
             Cells::Boolean(_) => (Physical::BOOLEAN, None),
             Cells::Date(_) => (Physical::INT32, Some(LogicalType::Date)),
-            Cells::Timestamp(unit, _) => {
-                let unit = match unit {
+            Cells::Timestamp(clock, _) => {
+                let unit = match clock.unit {
                     TimeUnit::Milliseconds => ParquetUnit::MILLIS,
                     TimeUnit::Microseconds => ParquetUnit::MICROS,
                     TimeUnit::Nanoseconds => ParquetUnit::NANOS,
                 };
-                (Physical::INT64, Some(LogicalType::timestamp(false, unit)))
+                (Physical::INT64, Some(LogicalType::timestamp(clock.is_utc, unit)))
             }
             Cells::Text(..) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         }
