@@ -22,6 +22,9 @@ use crate::summary;
 use crate::terminal::{count, percent, plural, say};
 use crate::wide::WideRows;
 
+/// More than any machine of today has cores.
+const MOST_THREADS: usize = 1024;
+
 /// Calibrate the forecasts in a file
 ///
 /// Reads forecasts with their outcomes in time order and writes the same rows with calibrated forecasts. Each forecast is
@@ -311,6 +314,13 @@ pub(crate) fn use_threads(threads: Option<usize>) -> Result<()> {
     let Some(threads) = threads else { return Ok(()) };
     if threads == 0 {
         return Err(Failure::usage("--threads must be at least 1", ""));
+    }
+    // Asked for in earnest, as many would exhaust the system, and its own message about that helps nobody.
+    if threads > MOST_THREADS {
+        return Err(Failure::usage(
+            format!("--threads must be at most {MOST_THREADS}, and is {threads}"),
+            "more threads than cores are of no use",
+        ));
     }
     let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     built.map_err(|error| Failure::usage(format!("cannot start {threads} threads: {error}"), ""))

@@ -130,8 +130,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 /// One line for each method, the forecasts as they are first.
 fn table(methods: &[Method], boards: &[Scoreboard]) -> String {
     let mut text = format!(
-        "{} outcomes; share of them in the interval, CRPS, calibration score\n",
-        count(boards[0].rows())
+        "{} {}; share of them in the interval, CRPS, calibration score\n",
+        count(boards[0].rows()),
+        plural(boards[0].rows(), "outcome", "outcomes")
     );
     let _ = writeln!(
         text,

@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 /// One column of numbers, with a word on what each should be.
 fn table(scoreboard: &Scoreboard) -> String {
     let (summary, raw) = (scoreboard.summary(), scoreboard.raw());
-    let mut text = format!("{} outcomes\n", count(summary.rows));
+    let mut text = format!("{} {}\n", count(summary.rows), plural(summary.rows, "outcome", "outcomes"));
     for (k, &coverage) in raw.coverage().coverages().iter().enumerate() {
         let share = raw.coverage().share(k).unwrap_or(f64::NAN);
         let width = raw.sharpness().mean_width(k).map_or("-".to_owned(), |width| format!("{width:.5}"));

@@ -183,7 +183,13 @@ impl NewFile {
         let temporary =
             place.with_file_name(format!(".{}.{}.partial", file_name.to_string_lossy(), std::process::id()));
         let file = File::create(&temporary).map_err(Error::io(&name))?;
-        Ok(NewFile { place: place.clone(), temporary: Some(temporary), file, syncing: Syncing::default() })
+        let new =
+            NewFile { place: place.clone(), temporary: Some(temporary), file, syncing: Syncing::default() };
+        // Whoever may read the file that it replaces may read it, and nobody else.
+        if let Ok(there) = fs::metadata(place) {
+            new.file.set_permissions(there.permissions()).map_err(Error::io(&name))?;
+        }
+        Ok(new)
     }
 
     /// The bytes' way in; gzipped if the name ends in `.gz`.
@@ -237,6 +243,20 @@ impl Drop for NewFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_replaced_stays_as_private_as_it_was() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("state");
+        fs::write(&place, "before").unwrap();
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o600)).unwrap();
+        NewFile::write(&place, b"after").unwrap();
+        assert_eq!(fs::read(&place).unwrap(), b"after");
+        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o600);
+    }
 
     #[test]
     fn a_file_appears_whole_or_not_at_all() {

@@ -12,12 +12,12 @@ use crate::error::Result;
 /// Φ⁻¹(0.9): an outcome whose probit score is within ± this lies in the central 80 % interval.
 const EIGHTY: f64 = 1.281_551_565_544_600_4;
 
-/// Outcomes seen, and how many lay in the 80 % intervals: what every run counts, because it costs nothing.
+/// Outcomes seen, and how many lay in the 80 % intervals, ends included: what every run counts, because it costs next to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Rows read.
     pub rows: u64,
-    /// Outcomes learned from.
+    /// Of them, with an outcome, be it learned now or later.
     pub outcomes: u64,
     /// Of them, within the base's 80 % interval.
     pub raw: u64,
@@ -28,7 +28,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn learn(&mut self, scores: Scores) {
+    fn count(&mut self, base: &dyn Forecast, calibrated: &dyn Forecast, outcome: f64) {
+        self.outcomes += 1;
+        self.raw += u64::from(Coverage::holds(base, outcome, 0.8));
+        self.calibrated += u64::from(Coverage::holds(calibrated, outcome, 0.8));
+    }
+
+    /// The same by the scores of forecasts without atoms, whose scores are not drawn.
+    pub(crate) fn count_scores(&mut self, scores: Scores) {
         self.outcomes += 1;
         self.raw += u64::from(scores.base.abs() <= EIGHTY);
         self.calibrated += u64::from(scores.calibrated.abs() <= EIGHTY);
@@ -71,7 +78,7 @@ impl Record {
     ) -> Result<()> {
         question.prepared.fill(calibrated, row.members, answers.values);
         let ask = question.ask;
-        let scoring = ask.row_scores || ask.scoreboards || ask.raw_only;
+        let scoring = ask.row_scores || ask.scoreboards;
         if let Some(outcome) = row.outcome.filter(|_| scoring) {
             let draw = draw();
             if ask.row_scores {
@@ -80,10 +87,9 @@ impl Record {
             if ask.scoreboards {
                 self.scoreboard.get_or_insert_default().observe(base, calibrated, outcome, draw)?;
             }
-            if ask.raw_only {
-                let z = base.randomised_probit(outcome, draw);
-                self.tally.learn(Scores { base: z, calibrated: z });
-            }
+        }
+        if let Some(outcome) = row.outcome {
+            self.tally.count(base, calibrated, outcome);
         }
         if ask.fan > 0 {
             if self.fan.len() >= ask.fan {

@@ -195,7 +195,7 @@ impl Series {
             Ok::<(), Error>(())
         });
         match stepped {
-            Ok(((), scores)) => self.record.tally.learn(scores),
+            Ok(((), scores)) => self.record.tally.count_scores(scores),
             Err(error) => {
                 if reader.waiting() > before {
                     reader.forget_last();
@@ -277,11 +277,14 @@ impl Series {
         let (seed, number) = (stream.recalibrator().seed(), stream.issued());
         let draw = || random::uniform(seed, number, random::ATOM_LANE);
         let row = Row { outcome: Some(outcome), members };
-        let ((), scores) = stream.step(forecast, groups, outcome, |calibrated| {
+        let before = record.tally;
+        let stepped = stream.step(forecast, groups, outcome, |calibrated| {
             record.answer(row, calibrated.base(), &calibrated, draw, question, answers)
-        })?;
-        record.tally.learn(scores);
-        Ok(())
+        });
+        if stepped.is_err() {
+            record.tally = before;
+        }
+        stepped.map(|_| ())
     }
 
     /// Answers, and keeps the outcome until it is due; without one, the forecast expires.
@@ -333,12 +336,9 @@ impl Series {
     }
 
     fn learn(&mut self, waiting: Waiting, settings: &Settings) -> Result<()> {
-        match self.stream.resolve(waiting.ticket, waiting.outcome) {
-            Ok(scores) => self.record.tally.learn(scores),
-            Err(error) => {
-                self.stream.expire(waiting.ticket)?;
-                return Err(error.into());
-            }
+        if let Err(error) = self.stream.resolve(waiting.ticket, waiting.outcome) {
+            self.stream.expire(waiting.ticket)?;
+            return Err(error.into());
         }
         match waiting.point {
             Some(point) => self.scale.observe(point, waiting.outcome, settings.half_life),

@@ -3,6 +3,8 @@
 //! Every variant carries the value that was refused and the rule that it broke. Failures are never turned
 //! into numbers: a non-finite outcome is an error, and a missing one is simply not passed.
 
+use crate::expert::ExpertKind;
+use crate::recalibrate::Method;
 use crate::stream::Ticket;
 
 /// What [`Result`](std::result::Result) means in this crate.
@@ -131,10 +133,20 @@ pub enum Error {
         found: usize,
     },
     /// A method that is not known by this name.
-    #[error(
-        "{name:?} is not a method; there are ledger, approachability, internal-regret, defensive, running-mean, tophat, isotonic, aci, dtaci, sf-ogd, saocp and pid"
-    )]
+    #[error("{name:?} is not a method; there are {}", names(Method::ALL.iter().map(|method| method.name())))]
     UnknownMethod {
+        /// The name that was given.
+        name: String,
+    },
+    /// An expert that is not known by this name.
+    #[error("{name:?} is not an expert; there are {}", names(ExpertKind::ALL.iter().map(|kind| kind.name())))]
+    UnknownExpert {
+        /// The name that was given.
+        name: String,
+    },
+    /// A guard that is not known by this name.
+    #[error("{name:?} is not a guard; there are priced, strict and off")]
+    UnknownGuard {
         /// The name that was given.
         name: String,
     },
@@ -190,6 +202,15 @@ pub enum SnapshotError {
     },
 }
 
+/// "a, b and c".
+fn names(all: impl Iterator<Item = &'static str>) -> String {
+    let all: Vec<&str> = all.collect();
+    match all.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => all.concat(),
+    }
+}
+
 impl Error {
     /// True where the caller's ticket, not a number, is at fault.
     pub fn is_ticket(&self) -> bool {
@@ -210,6 +231,11 @@ impl Error {
 /// `value`, if it is finite.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64> {
     if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { what, value }) }
+}
+
+/// `z`, if it is a probit score: infinite where an outcome lies beyond a bounded support, but a number.
+pub(crate) fn score(z: f64) -> Result<f64> {
+    if z.is_nan() { Err(Error::NotFinite { what: "probit score of the outcome", value: z }) } else { Ok(z) }
 }
 
 /// `value`, if it is finite and greater than zero.

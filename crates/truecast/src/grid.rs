@@ -1,12 +1,8 @@
 //! The two grids everything is built on: levels (where we predict) and plays (what we may announce).
 
-pub(crate) mod cells;
-
 use serde::{Deserialize, Serialize};
 
-use self::cells::Cells;
 use crate::error::{self, Error, Result};
-use crate::lanes::pad;
 use crate::normal;
 
 /// The levels u_j = Φ(z_j): points of the base forecast's probability scale at which probabilities are announced.
@@ -17,12 +13,7 @@ use crate::normal;
 pub struct Levels {
     probits: Vec<f64>,
     probabilities: Vec<f64>,
-    /// Padded with zeros to a multiple of four.
     gaps: Vec<f64>,
-    /// The smallest and the largest gap.
-    extreme_gaps: (f64, f64),
-    /// `None` for too many levels.
-    cells: Option<Box<Cells>>,
 }
 
 impl Default for Levels {
@@ -50,16 +41,12 @@ impl Levels {
             _ if j == last => probits[last] - probits[last - 1],
             _ => 0.5 * (probits[j + 1] - probits[j - 1]),
         };
-        let gaps: Vec<f64> = (0..=last).map(gap).collect();
-        let smallest = gaps.iter().copied().fold(f64::INFINITY, f64::min);
-        let largest = gaps.iter().copied().fold(0.0, f64::max);
-        Levels {
-            gaps: pad(&gaps, 0.0),
-            extreme_gaps: (smallest, largest),
-            cells: Cells::of(&probits).map(Box::new),
-            probits,
-            probabilities,
-        }
+        Levels { gaps: (0..=last).map(gap).collect(), probits, probabilities }
+    }
+
+    /// 49 levels stretched over ±6: where forecasts without quantiles of their own are read.
+    pub(crate) fn fine() -> Self {
+        Levels::from_increasing(stretched(49, 6.0, 3.0))
     }
 
     /// `count` levels z = span · sinh(stretch·x)/sinh(stretch), x equally spaced on [−1, 1]: dense in the
@@ -93,22 +80,7 @@ impl Levels {
 
     /// Half the distance between the neighbouring probit scores (at the two ends, the distance to the one neighbour).
     pub fn gaps(&self) -> &[f64] {
-        &self.gaps[..self.count()]
-    }
-
-    /// The same, padded.
-    pub(crate) fn padded_gaps(&self) -> &[f64] {
         &self.gaps
-    }
-
-    /// The smallest and the largest of them.
-    pub(crate) fn extreme_gaps(&self) -> (f64, f64) {
-        self.extreme_gaps
-    }
-
-    /// The levels and the cells between them, where there are few enough.
-    pub(crate) fn cells(&self) -> Option<&Cells> {
-        self.cells.as_deref()
     }
 }
 

@@ -5,9 +5,9 @@
 //! no regret in CRPS against F_t.
 //!
 //! ```
-//! use truecast::{Forecast, Gaussian, LedgerRecalibrator, Stream};
+//! use truecast::{Forecast, Gaussian, Pipeline, Stream};
 //!
-//! let mut stream = Stream::new(LedgerRecalibrator::default());
+//! let mut stream = Stream::new(Pipeline::default());
 //! // Before the outcome is known: a calibrated forecast, and a ticket for the outcome.
 //! let (ticket, calibrated) = stream.issue(Gaussian::new(20.0, 2.0)?)?;
 //! let (low, high) = calibrated.interval(0.8)?;
@@ -23,7 +23,7 @@
 //!
 //! - [`Forecast`] is the trait of a predictive distribution. [`Gaussian`], [`Quantiles`], [`Samples`] and eight more implement it, your
 //!   own type can, and so does what comes out, [`Recalibrated`]. [`AnyForecast`] is all kinds in one type.
-//! - [`LedgerRecalibrator`] is the recalibrator to start with; [`Parameters`] says what can be changed. [`recalibrate::AlgorithmOne`] is the
+//! - [`Pipeline`] is the recalibrator to start with; [`Parameters`] says what can be changed. [`recalibrate::AlgorithmOne`] is the
 //!   published algorithm over any binary [`subroutine`].
 //! - [`Stream`] keeps what was announced until its outcome comes: late, in batches, in any order, or never. It saves to bytes and
 //!   resumes bit for bit.
@@ -50,10 +50,10 @@
 
 pub mod decision;
 pub mod error;
+pub mod expert;
 pub mod finite;
 pub mod forecast;
 pub mod grid;
-mod lanes;
 pub mod monitor;
 pub mod normal;
 mod quadrature;
@@ -65,7 +65,7 @@ pub mod subroutine;
 
 pub use error::{Error, Result, SnapshotError};
 pub use forecast::{AnyForecast, Forecast, Gaussian, Quantiles, Recalibrated, Samples};
-pub use recalibrate::{Groups, LedgerKind, LedgerRecalibrator, Parameters, Recalibrator, Scores};
+pub use recalibrate::{Groups, GuardMode, LedgerKind, Parameters, Pipeline, Protection, Recalibrator, Scores};
 pub use stream::{Stream, Ticket};
 
 /// The README's example, so that it is compiled and run.

@@ -4,12 +4,7 @@
 //! nothing here computes `1 - Φ`. All transcendental functions come from the `libm` crate, whose results do
 //! not depend on the platform, so that saved runs repeat bit for bit elsewhere.
 
-pub(crate) mod eight;
-pub(crate) mod exponential;
-pub(crate) mod four;
 pub(crate) mod lanes;
-mod logarithm;
-pub(crate) mod pair;
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
@@ -23,17 +18,6 @@ pub const DENSITY_AT_ZERO: f64 = 0.398_942_280_401_432_7;
 #[inline]
 pub fn cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z * FRAC_1_SQRT_2)
-}
-
-/// Φ(z) to three digits, for a search that checks where it starts: M. Abramowitz & I. A. Stegun, "Handbook of Mathematical Functions"
-/// (1964), 26.2.18, whose error is below 2.5e-4.
-#[inline]
-pub(crate) fn rough_cdf(z: f64) -> f64 {
-    let x = z.abs();
-    let root = 1.0 + x * (0.196854 + x * (0.115194 + x * (0.000344 + x * 0.019527)));
-    let square = root * root;
-    let tail = 0.5 / (square * square);
-    if z < 0.0 { tail } else { 1.0 - tail }
 }
 
 /// 1 − Φ(z), accurate where Φ(z) rounds to 1.

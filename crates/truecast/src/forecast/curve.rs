@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::moments::{Accumulator, Moments};
 use super::pieces::{Pieces, Sink};
+use crate::error::SnapshotError;
 use crate::normal;
 use crate::score::crps::pieces::SquaredErrors;
 
@@ -38,7 +39,8 @@ impl Knot {
 /// Invariants: at least one knot; `y` and `z` finite and non-decreasing from knot to knot; spreads finite and ≥ 0.
 /// A spread is dy/dz beyond the outer knot, the standard deviation of the normal tail there; 0 ends the support at
 /// that knot, which then holds all of the tail's probability as an atom.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
 pub struct ProbitCurve {
     knots: Vec<Knot>,
     lower_spread: f64,
@@ -54,6 +56,35 @@ impl ProbitCurve {
         debug_assert!(lower_spread >= 0.0 && lower_spread.is_finite(), "{lower_spread}");
         debug_assert!(upper_spread >= 0.0 && upper_spread.is_finite(), "{upper_spread}");
         ProbitCurve { knots, lower_spread, upper_spread }
+    }
+
+    /// The curve on [low, high], with what lies beyond gathered on the bounds.
+    pub(crate) fn within(self, low: f64, high: f64) -> Self {
+        let (below, above) = (self.probit(low), self.probit_left(high));
+        // A bound with an infinite score has no probability beyond it, and nothing is to be done.
+        if !below.is_finite() && !above.is_finite() && below < above {
+            return self;
+        }
+        let point_mass = |y: f64| ProbitCurve::from_parts(vec![Knot { y, z: 0.0 }], 0.0, 0.0);
+        if below == f64::INFINITY {
+            return point_mass(low);
+        }
+        if above == f64::NEG_INFINITY {
+            return point_mass(high);
+        }
+        let ProbitCurve { mut knots, mut lower_spread, mut upper_spread } = self;
+        knots.retain(|k| (low..=high).contains(&k.y));
+        if below.is_finite() {
+            knots.retain(|k| k.y > low);
+            knots.insert(0, Knot { y: low, z: below });
+            lower_spread = 0.0;
+        }
+        if above.is_finite() {
+            knots.retain(|k| k.y < high);
+            knots.push(Knot { y: high, z: above });
+            upper_spread = 0.0;
+        }
+        ProbitCurve::from_parts(knots, lower_spread, upper_spread)
     }
 
     /// The knots, in order.
@@ -168,6 +199,35 @@ impl ProbitCurve {
         let end = mirror(Knot { y: c, z: self.probit(c) });
         let above = self.knots.iter().rev().copied().take_while(|knot| knot.y > c).map(mirror);
         area_below(above, end, self.upper_spread)
+    }
+}
+
+/// The saved form.
+#[derive(Serialize, Deserialize)]
+struct Parts {
+    knots: Vec<Knot>,
+    lower_spread: f64,
+    upper_spread: f64,
+}
+
+impl TryFrom<Parts> for ProbitCurve {
+    type Error = SnapshotError;
+    fn try_from(parts: Parts) -> Result<Self, SnapshotError> {
+        let Parts { knots, lower_spread, upper_spread } = parts;
+        let finite = knots.iter().all(|k| k.y.is_finite() && k.z.is_finite());
+        let ordered = knots.windows(2).all(|k| k[0].y <= k[1].y && k[0].z <= k[1].z);
+        let spreads = [lower_spread, upper_spread].iter().all(|s| *s >= 0.0 && s.is_finite());
+        if knots.is_empty() || !finite || !ordered || !spreads {
+            let rule = "knots that do not decrease, one at least";
+            return Err(SnapshotError::Invalid { field: "announced forecast", rule });
+        }
+        Ok(ProbitCurve { knots, lower_spread, upper_spread })
+    }
+}
+
+impl From<ProbitCurve> for Parts {
+    fn from(of: ProbitCurve) -> Self {
+        Parts { knots: of.knots, lower_spread: of.lower_spread, upper_spread: of.upper_spread }
     }
 }
 

@@ -40,6 +40,7 @@ pub use any::AnyForecast;
 pub use cdf_table::CdfTable;
 pub(crate) use curve::interpolate;
 pub use curve::{Knot, ProbitCurve};
+pub(crate) use samples::standard_deviation;
 pub use gaussian::Gaussian;
 pub use laplace::Laplace;
 pub use log_normal::LogNormal;
@@ -179,6 +180,11 @@ pub trait Forecast: Debug + Send + Sync {
         None
     }
 
+    /// The quantiles that the forecast is made of, where it is made of quantiles: it is then scored by them.
+    fn as_table(&self) -> Option<Tabular<'_>> {
+        None
+    }
+
     /// The central interval that holds the outcome with probability `coverage`.
     fn interval(&self, coverage: f64) -> Result<(f64, f64)> {
         error::inner_probability("coverage", coverage)?;
@@ -205,6 +211,25 @@ pub trait Forecast: Debug + Send + Sync {
         let draw = random::open_unit(draw);
         normal::probit(cdf_left + draw * (cdf_right - cdf_left), sf_left + draw * (sf_right - sf_left))
     }
+}
+
+/// What a forecast is made of, if it is a table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Tabular<'a> {
+    /// Quantiles at probit scores, on a support.
+    Quantiles {
+        /// Φ⁻¹ of their probabilities.
+        probits: &'a [f64],
+        /// The quantiles, in order.
+        values: &'a [f64],
+        /// The least and the largest outcome.
+        support: (f64, f64),
+    },
+    /// Samples, in order.
+    Ensemble {
+        /// The samples.
+        values: &'a [f64],
+    },
 }
 
 /// `cdf`, `sf` and `quantile` of a [`Forecast`] that is known by its probit score.
@@ -246,6 +271,7 @@ macro_rules! forward {
         fn std(&$self) -> f64 { $inner.std() }
         fn as_gaussian(&$self) -> Option<$crate::forecast::Gaussian> { $inner.as_gaussian() }
         fn as_curve(&$self) -> Option<&$crate::forecast::ProbitCurve> { $inner.as_curve() }
+        fn as_table(&$self) -> Option<$crate::forecast::Tabular<'_>> { $inner.as_table() }
         fn interval(&$self, coverage: f64) -> $crate::Result<(f64, f64)> { $inner.interval(coverage) }
         fn probability_between(&$self, low: f64, high: f64) -> f64 { $inner.probability_between(low, high) }
         fn randomised_probit(&$self, y: f64, draw: f64) -> f64 { $inner.randomised_probit(y, draw) }

@@ -13,9 +13,7 @@
 //! one with Δ = 0. The variance is E (Y − c)² − (E Y − c)², and loses at most a factor of two, because mean and median are never
 //! further apart than a standard deviation.
 //!
-//! Cost: Φ and φ once per knot, no allocation. Relative error about 1e-12. Over a normal base there is a shorter way for most maps: [`bends`].
-
-pub(crate) mod bends;
+//! Cost: Φ and φ once per knot, no allocation. Relative error about 1e-12.
 
 use multiversion::multiversion;
 
@@ -182,41 +180,4 @@ fn add_pieces(median: f64, y: &[f64; ROOM], scores: &Scores, shifts: &mut [f64],
 #[inline(always)]
 fn from_within(below: bool, low: f64, high: f64) -> (f64, f64) {
     if below { (high, low) } else { (low, high) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::grid::Levels;
-    use crate::{LedgerRecalibrator, Parameters, Recalibrator, random};
-
-    /// Bends, walks and the curve made of knots are one distribution, whatever the guard did: with outcomes far out on alternating sides its knots tie.
-    /// 1e-11 is ten times the error of any.
-    #[test]
-    fn the_map_and_its_curve_have_the_same_moments() {
-        let base = Gaussian::new(3.0, 2.0).unwrap();
-        let (mut atoms, mut by_bends) = (0, 0);
-        // With 25 levels and as few, as many and more than there is room for among the bends.
-        let rows = [0.0, 0.5, 3.0, 40.0].map(|far| [(far, true, 25), (far, false, 25)]);
-        let others = [(3.0, true, 2), (3.0, false, 7), (3.0, true, 28), (3.0, true, 31), (3.0, true, 32)];
-        for (far, guard, levels) in rows.into_iter().flatten().chain(others) {
-            let levels = Levels::stretched(levels, 6.0, 3.0).unwrap();
-            let parameters = Parameters::builder().levels(levels).guard(guard).build().unwrap();
-            let mut recalibrator = LedgerRecalibrator::new(parameters);
-            for t in 0..300 {
-                let calibrated = recalibrator.recalibrate(base).unwrap();
-                let (fast, slow) = (calibrated.moments(), calibrated.curve().unwrap().moments());
-                assert!((fast.mean - slow.mean).abs() <= 1e-11 * slow.std(), "{far} {t}: {fast:?} {slow:?}");
-                let relative = fast.variance / slow.variance - 1.0;
-                assert!(relative.abs() <= 1e-11, "{far} {t}: {fast:?} {slow:?}");
-                let map = calibrated.map();
-                let knots = map.guard().map_or(&[][..], |knots| knots.scores());
-                atoms += knots.windows(2).filter(|pair| pair[0] == pair[1]).count();
-                by_bends += usize::from(bends::evaluate(map).is_some());
-                let side = if t % 3 == 0 { far } else { -far };
-                recalibrator.observe(&base, base.at_probit(side * random::uniform(1, t, 0))).unwrap();
-            }
-        }
-        assert!(atoms > 1000 && by_bends > 2000, "both ways must be taken: {atoms} {by_bends}");
-    }
 }

@@ -1,8 +1,8 @@
 //! A forecast given by some of its quantiles.
 //!
 //! The table is read in probit units: between two quantiles Φ⁻¹(F) is linear, and beyond the outer ones it goes on with
-//! the slope of the outer pair, which makes the tails normal. A normal distribution is thus recovered exactly from
-//! any two of its quantiles. Quantiles that tie make an atom; where the outer pair ties the support ends there.
+//! the slope of the chord over the outer four, which makes the tails normal. A normal distribution is thus recovered exactly from
+//! any two of its quantiles. Quantiles that tie make an atom; where the outer four tie the support ends there.
 //!
 //! Quantiles that cross are put in order by sorting, the monotone rearrangement of Chernozhukov, Fernández-Val & Galichon,
 //! "Quantile and Probability Curves without Crossing", Econometrica 78 (2010), which never moves the curve away from the
@@ -10,9 +10,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecast, Knot, Moments, ProbitCurve, by_probit};
+use super::{Forecast, Knot, Moments, ProbitCurve, Tabular, by_probit};
 use crate::error::{self, Error, Result};
 use crate::normal;
+
+/// The chord of a tail goes to the quantile so many places further in.
+const CHORD: usize = 3;
 
 /// A quantile table as a forecast.
 ///
@@ -28,6 +31,8 @@ use crate::normal;
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Quantiles {
     probabilities: Vec<f64>,
+    /// Φ⁻¹ of them.
+    probits: Vec<f64>,
     values: Vec<f64>,
     repaired: usize,
     low: f64,
@@ -83,7 +88,7 @@ impl Quantiles {
                 value: low,
             });
         }
-        let curve = clip(&self.curve, low, high);
+        let curve = self.curve.clone().within(low, high);
         Ok(Quantiles { low, high, curve, ..self })
     }
 
@@ -112,10 +117,12 @@ impl Quantiles {
         let knots: Vec<Knot> = values.iter().zip(&scores).map(|(&y, &z)| Knot { y, z }).collect();
         let spread = |a: Knot, b: Knot| error::finite("spread of a tail", (b.y - a.y) / (b.z - a.z));
         let last = knots.len() - 1;
-        let lower = spread(knots[0], knots[1])?;
-        let upper = spread(knots[last - 1], knots[last])?;
+        let far = CHORD.min(last);
+        let lower = spread(knots[0], knots[far])?;
+        let upper = spread(knots[last - far], knots[last])?;
         let curve = ProbitCurve::from_parts(knots, lower, upper);
-        Ok(Quantiles { probabilities, values, repaired, low: f64::NEG_INFINITY, high: f64::INFINITY, curve })
+        let probits = scores;
+        Ok(Quantiles { probabilities, probits, values, repaired, low: f64::NEG_INFINITY, high: f64::INFINITY, curve })
     }
 
     /// The probabilities of the table.
@@ -137,33 +144,6 @@ impl Quantiles {
     pub fn support(&self) -> (f64, f64) {
         (self.low, self.high)
     }
-}
-
-/// The curve on [low, high] with what lies beyond gathered on the bounds.
-fn clip(curve: &ProbitCurve, low: f64, high: f64) -> ProbitCurve {
-    let (below, above) = (curve.probit(low), curve.probit_left(high));
-    let point_mass = |y: f64| ProbitCurve::from_parts(vec![Knot { y, z: 0.0 }], 0.0, 0.0);
-    if below == f64::INFINITY {
-        return point_mass(low);
-    }
-    if above == f64::NEG_INFINITY {
-        return point_mass(high);
-    }
-    let (mut lower_spread, mut upper_spread) = (curve.lower_spread(), curve.upper_spread());
-    let mut knots: Vec<Knot> =
-        curve.knots().iter().copied().filter(|k| (low..=high).contains(&k.y)).collect();
-    // A bound with an infinite score has no probability beyond it, and nothing is to be done.
-    if below.is_finite() {
-        knots.retain(|k| k.y > low);
-        knots.insert(0, Knot { y: low, z: below });
-        lower_spread = 0.0;
-    }
-    if above.is_finite() {
-        knots.retain(|k| k.y < high);
-        knots.push(Knot { y: high, z: above });
-        upper_spread = 0.0;
-    }
-    ProbitCurve::from_parts(knots, lower_spread, upper_spread)
 }
 
 impl Forecast for Quantiles {
@@ -188,6 +168,11 @@ impl Forecast for Quantiles {
 
     fn as_curve(&self) -> Option<&ProbitCurve> {
         Some(&self.curve)
+    }
+
+    fn as_table(&self) -> Option<Tabular<'_>> {
+        let Quantiles { probits, values, low, high, .. } = self;
+        Some(Tabular::Quantiles { probits, values, support: (*low, *high) })
     }
 
     fn kinks(&self, out: &mut Vec<f64>) {

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Forecast, Knot, Moments, ProbitCurve, by_probit};
+use super::{Forecast, Knot, Moments, ProbitCurve, Tabular, by_probit};
 use crate::error::{self, Error, Result};
 use crate::normal;
 
@@ -66,7 +66,7 @@ impl Samples {
 
 /// With m − 1 in the denominator; 0 for a single sample. Finite for finite samples with a finite range: deviations are
 /// taken in units of the range.
-fn standard_deviation(sorted: &[f64]) -> f64 {
+pub(crate) fn standard_deviation(sorted: &[f64]) -> f64 {
     let (first, count) = (sorted[0], sorted.len() as f64);
     let range = sorted[sorted.len() - 1] - first;
     if range <= 0.0 {
@@ -99,6 +99,10 @@ impl Forecast for Samples {
 
     fn as_curve(&self) -> Option<&ProbitCurve> {
         Some(&self.curve)
+    }
+
+    fn as_table(&self) -> Option<Tabular<'_>> {
+        Some(Tabular::Ensemble { values: &self.values })
     }
 
     fn kinks(&self, out: &mut Vec<f64>) {

@@ -1,25 +1,89 @@
-//! The certificate: what the ledgers owe, and what they can owe at most.
+//! The certificate: what is promised, the bound, what was measured, and how close it came.
 //!
-//! Read from the state in O(M N), without the history. For each ledger g, over all steps (with a half-life: over its window):
+//! Read from the state alone, without the history:
 //!
 //! ```text
-//! calibration error   max_j Σ_i |L_gji| / W_gj          at most max_j √((N+1) A_gj B_j) / W_gj
-//! regret              Σ_t Σ_j w[(p−o)² − (u−o)²]        at most Σ_j 2 √(Σ_i (v_i−u_j)²) √(A_gj B_j) − Q_gj, exactly known
+//! stop-loss    Σ [score(G) − score(F)] + Σ_pending d          at most ε Σ score(F) + ¼ m̄ − ½ lead
+//! guard        |covered − nominal| of each interval            at most 2 b_k + 1, while the stop-loss does not hold the guard back
+//! ledgers      calibration error  max_j Σ_i |L_gji| / W_gj     at most max_j √((N+1) A_gj B_j) / W_gj
+//!              regret  Σ_t Σ_j w[(p−o)² − (u−o)²]              at most Σ_j 2 √(Σ_i (v_i−u_j)²) √(A_gj B_j) − Q_gj
 //! ```
 //!
-//! B_j is the bound on the level's potential that was booked step by step: it holds on every stream, late and randomised
-//! plays included. For the CRPS ledger the regret is that of the CRPS at the levels' resolution, in units of the outcome. Error and regret are
-//! those of the ledgers' plays; `announced_regret` bounds that of their mixture with the base, before the guard.
+//! The stop-loss speaks of what was announced, in the score of its kind; the ledgers speak of their own plays, before mixing, stop-loss and guard.
+//! B_j is the bound on the level's potential that was booked step by step: it holds on every stream, late and randomised plays included.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recalibrate::{LedgerKind, Ledgers};
+use crate::expert::Ledgers;
+use crate::recalibrate::{Furthest, Guard, GuardMode, LedgerKind, StopLoss};
 
-/// Measured error and regret of every ledger with their bounds.
+/// What a recalibrator promises, with what was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
+    /// Never behind the base by more than a hair; `None` where there is no stop-loss.
+    pub stop_loss: Option<StopLossCertificate>,
+    /// Coverage within a budget; `None` where there is no guard.
+    pub guard: Option<GuardCertificate>,
+    /// Calibrated plays without regret; `None` where there are no ledgers.
+    pub ledgers: Option<LedgersCertificate>,
+}
+
+/// What the stop-loss promises: `extra + reserved ≤ bound`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StopLossCertificate {
+    /// Outcomes that are known.
+    pub outcomes: u64,
+    /// ε.
+    pub share: f64,
+    /// Σ score(F) over the known outcomes.
+    pub base: f64,
+    /// Σ [score(G) − score(F)]: negative where the announced forecasts are ahead.
+    pub extra: f64,
+    /// Σ d: what the forecasts that wait can lose at most.
+    pub reserved: f64,
+    /// Forecasts that wait.
+    pub pending: u64,
+    /// ε Σ score(F) + ¼ m̄ − ½ lead.
+    pub bound: f64,
+    /// The largest lead so far.
+    pub lead: f64,
+    /// When the base was furthest ahead.
+    pub furthest: Furthest,
+    /// Forecasts announced.
+    pub announced: u64,
+    /// Forecasts that were held back.
+    pub held_back: u64,
+}
+
+/// What the guard promises for each interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GuardCertificate {
+    /// Outcomes that are known.
+    pub outcomes: u64,
+    /// What it may cost.
+    pub mode: GuardMode,
+    /// Forecasts on which the stop-loss held the guard back: if there are any, coverage is measured and not promised.
+    pub held_back: u64,
+    /// The guarded intervals, the narrowest first.
+    pub intervals: Vec<IntervalCertificate>,
+}
+
+/// One guarded interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IntervalCertificate {
+    /// The share that it should cover.
+    pub nominal: f64,
+    /// The share that it covered; `None` before any outcome.
+    pub covered: Option<f64>,
+    /// How far apart the two may be.
+    pub allowed: Option<f64>,
+}
+
+/// What the ledgers promise for their plays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LedgersCertificate {
     /// Outcomes settled.
     pub steps: u64,
     /// Σ_j Ψ_j: squared balances over squared weights, summed over ledgers and levels.
@@ -43,13 +107,84 @@ pub struct LedgerCertificate {
     pub regret: f64,
     /// What it is bounded by.
     pub regret_bound: f64,
-    /// With memories or trust on, a bound on the regret of the mixture that was announced: Σ_t trust_t × the regret of what was
-    /// mixed with the base, exactly.
-    pub announced_regret: Option<f64>,
+}
+
+/// Up to rounding.
+fn within(measured: f64, bound: f64) -> bool {
+    measured <= bound + 1e-9 * (1.0 + bound.abs())
 }
 
 impl Certificate {
-    pub(crate) fn new(ledgers: &Ledgers, announced: Option<&Vec<f64>>) -> Self {
+    pub(crate) fn new(
+        account: Option<&StopLoss>,
+        guard: Option<&Guard>,
+        mode: GuardMode,
+        ledgers: Option<&Ledgers>,
+    ) -> Self {
+        Certificate {
+            stop_loss: account.and_then(StopLossCertificate::new),
+            guard: guard.map(|guard| GuardCertificate::new(guard, mode, account)),
+            ledgers: ledgers.map(LedgersCertificate::new),
+        }
+    }
+
+    /// True if every measured number that is promised is within its bound: anything else is a defect, not bad luck.
+    pub fn holds(&self) -> bool {
+        self.stop_loss.as_ref().is_none_or(StopLossCertificate::holds)
+            && self.ledgers.as_ref().is_none_or(LedgersCertificate::holds)
+    }
+}
+
+impl StopLossCertificate {
+    fn new(account: &StopLoss) -> Option<Self> {
+        let (announced, held_back) = account.held_back();
+        Some(StopLossCertificate {
+            outcomes: account.settled(),
+            share: account.share()?,
+            base: account.base(),
+            extra: account.extra(),
+            reserved: account.reserved(),
+            pending: account.pending(),
+            bound: account.bound(),
+            lead: account.lead(),
+            furthest: account.furthest(),
+            announced,
+            held_back,
+        })
+    }
+
+    /// True if what was lost, and can still be lost, is within the bound.
+    pub fn holds(&self) -> bool {
+        self.extra + self.reserved <= self.bound + 1e-9 * (self.base + self.bound.abs())
+    }
+
+    /// `extra` in percent of the base's score; `None` before any outcome.
+    pub fn percent(&self) -> Option<f64> {
+        (self.base > 0.0).then(|| 100.0 * self.extra / self.base)
+    }
+}
+
+impl GuardCertificate {
+    fn new(guard: &Guard, mode: GuardMode, account: Option<&StopLoss>) -> Self {
+        let steps = guard.steps();
+        let share = |x: f64| (steps > 0).then(|| x / steps as f64);
+        let intervals = Guard::coverages().zip(guard.balances()).zip(guard.budgets());
+        let interval = |((nominal, balance), budget): ((f64, &f64), f64)| IntervalCertificate {
+            nominal,
+            covered: share(*balance).map(|error| nominal + error),
+            allowed: share(2.0 * budget + 1.0),
+        };
+        GuardCertificate {
+            outcomes: steps,
+            mode,
+            held_back: account.map_or(0, StopLoss::guard_held_back),
+            intervals: intervals.map(interval).collect(),
+        }
+    }
+}
+
+impl LedgersCertificate {
+    fn new(ledgers: &Ledgers) -> Self {
         let bounds = ledgers.potential_bounds();
         let (u, v) = (ledgers.levels().probabilities(), ledgers.plays().values());
         let entries = ledgers.kinds().iter().enumerate().map(|(g, &kind)| {
@@ -60,7 +195,6 @@ impl Certificate {
                 calibration_bound: 0.0,
                 regret: ledgers.regret(g),
                 regret_bound: 0.0,
-                announced_regret: announced.map(|regrets| regrets[g]),
             };
             for (j, balances) in ledgers.balances(g).iter().enumerate() {
                 let reach: f64 = v.iter().map(|v| (v - u[j]) * (v - u[j])).sum();
@@ -76,18 +210,16 @@ impl Certificate {
             }
             entry
         });
-        let entries = entries.collect();
-        Certificate {
+        LedgersCertificate {
             steps: ledgers.steps(),
             potential: ledgers.potentials().iter().sum(),
             potential_bound: bounds.iter().sum(),
-            ledgers: entries,
+            ledgers: entries.collect(),
         }
     }
 
-    /// True if every measured number is within its bound, up to rounding: anything else is a defect, not bad luck.
+    /// True if every measured number is within its bound.
     pub fn holds(&self) -> bool {
-        let within = |measured: f64, bound: f64| measured <= bound + 1e-9 * (1.0 + bound.abs());
         within(self.potential, self.potential_bound)
             && self.ledgers.iter().all(|ledger| {
                 within(ledger.calibration_error, ledger.calibration_bound)
@@ -96,27 +228,81 @@ impl Certificate {
     }
 }
 
-impl fmt::Display for Certificate {
+impl fmt::Display for StopLossCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "after {} outcomes: potential {:.2}, at most {:.2}",
-            self.steps, self.potential, self.potential_bound
-        )?;
-        write!(
-            f,
-            "{:<16}{:>20}{:>10}{:>16}{:>14}{:>16}",
-            "ledger", "calibration error", "at most", "regret", "at most", "as announced"
-        )?;
-        for ledger in &self.ledgers {
-            write!(f, "\n{:<16}", ledger.kind.to_string())?;
-            write!(f, "{:>20.4}{:>10.4}", ledger.calibration_error, ledger.calibration_bound)?;
-            write!(f, "{:>+16.3}{:>+14.3}", ledger.regret, ledger.regret_bound)?;
-            match ledger.announced_regret {
-                Some(regret) => write!(f, "{regret:>+16.3}")?,
-                None => write!(f, "{:>16}", "the same")?,
-            }
+        write!(f, "never behind the forecaster by more than {} % + ¼ score: ", 100.0 * self.share)?;
+        match self.percent() {
+            None => write!(f, "no outcome yet")?,
+            Some(percent) if percent > 0.0 => write!(f, "behind by {percent:.2} % now")?,
+            Some(percent) => write!(f, "ahead by {:.2} % now", -percent)?,
+        }
+        let Furthest { step, behind, base } = self.furthest;
+        if behind > 0.0 && base > 0.0 {
+            write!(f, ", furthest behind {:.2} % at step {step}", 100.0 * behind / base)?;
+        } else if self.base > 0.0 {
+            write!(f, ", at no step behind")?;
+        }
+        if self.pending > 0 {
+            write!(f, "; {} wait", self.pending)?;
+        }
+        write!(f, "; the stop-loss held back {} of {} forecasts", self.held_back, self.announced)?;
+        if !self.holds() {
+            write!(f, "; BROKEN: {} against {}", self.extra + self.reserved, self.bound)?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for GuardCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let promised = self.held_back == 0;
+        write!(f, "coverage of intervals {}: ", if promised { "within its budget" } else { "measured, not promised" })?;
+        let shown = self.intervals.iter().filter(|interval| (interval.nominal - 0.8).abs() < 1e-9);
+        for interval in shown {
+            match (interval.covered, interval.allowed) {
+                (Some(covered), Some(allowed)) => {
+                    write!(f, "80 % covered {:.1} %", 100.0 * covered)?;
+                    if promised {
+                        write!(f, ", at most {:.1} points off", 100.0 * allowed)?;
+                    }
+                }
+                _ => write!(f, "no outcome yet")?,
+            }
+        }
+        match (self.mode, self.held_back) {
+            (GuardMode::Strict, _) => write!(f, "; strict: whatever it costs"),
+            (_, 0) => Ok(()),
+            (_, held) => write!(f, "; the stop-loss held the guard back on {held} forecasts"),
+        }
+    }
+}
+
+impl fmt::Display for LedgersCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the ledgers' plays, before mixing: after {} outcomes", self.steps)?;
+        for ledger in &self.ledgers {
+            write!(
+                f,
+                "\n  {:<12} calibration error {:.4}, at most {:.4}; regret {:+.3}, at most {:+.3}",
+                ledger.kind.to_string(),
+                ledger.calibration_error,
+                ledger.calibration_bound,
+                ledger.regret,
+                ledger.regret_bound
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            self.stop_loss.as_ref().map(ToString::to_string),
+            self.guard.as_ref().map(ToString::to_string),
+            self.ledgers.as_ref().map(ToString::to_string),
+        ];
+        let lines: Vec<String> = parts.into_iter().flatten().collect();
+        if lines.is_empty() { f.write_str("this method promises nothing") } else { f.write_str(&lines.join("\n")) }
     }
 }

@@ -14,7 +14,7 @@
 //! | [`Sharpness`] | `sharpness.rs` | how wide are the intervals |
 //! | [`Regret`] | `regret.rs` | CRPS of the calibrated forecasts against that of the base |
 //! | [`MarkovMonitor`] | `markov.rs` | how often do losses exceed r times their estimates, against 1/r |
-//! | [`Certificate`] | `certificate.rs` | what the ledgers owe, and can owe at most |
+//! | [`Certificate`] | `certificate.rs` | what is promised, and what was measured |
 //! | [`Scoreboard`] | `scoreboard.rs` | all of these, raw and calibrated side by side |
 //!
 //! Where a forecast has atoms its PIT is not one number: pass the
@@ -33,7 +33,9 @@ mod sum;
 mod threshold;
 
 pub use calibration_score::CalibrationScore;
-pub use certificate::{Certificate, LedgerCertificate};
+pub use certificate::{
+    Certificate, GuardCertificate, IntervalCertificate, LedgerCertificate, LedgersCertificate, StopLossCertificate,
+};
 pub use coverage::{Coverage, DEFAULT_COVERAGES};
 pub use markov::{DEFAULT_RATIOS, MarkovMonitor};
 pub use pit::PitHistogram;

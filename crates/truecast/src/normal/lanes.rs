@@ -15,7 +15,6 @@
 use multiversion::multiversion;
 
 use super::{CENTRE, DENSITY_AT_ZERO, MIDDLE, quantile, ratio};
-use crate::lanes::Number;
 
 /// Loops run over a multiple of so many numbers: two vectors of four.
 pub(crate) const LANES: usize = 8;
@@ -24,7 +23,7 @@ pub(crate) const LANES: usize = 8;
 pub(crate) const ROOM: usize = 64;
 
 /// Beyond this Φ(−x) counts as 0; it is 5e-308 here.
-pub(super) const END: f64 = 37.5;
+const END: f64 = 37.5;
 
 const SQRT_TAU: f64 = 2.506_628_274_631_000_7;
 const FRAC_1_SQRT_PI: f64 = 0.564_189_583_547_756_3;
@@ -42,7 +41,7 @@ pub(crate) struct Score {
 }
 
 impl Score {
-    #[cfg(test)]
+    /// One score at a time.
     pub(crate) fn new(z: f64) -> Self {
         let (tail, density) = tail_and_density(z);
         Score { z, tail, density, wide_tail: wide_tail(z, density) }
@@ -126,8 +125,31 @@ pub(crate) fn quantiles(p: &[f64; ROOM], count: usize, out: &mut [f64; ROOM]) {
     }
 }
 
+/// Φ⁻¹ of any number of probabilities that do not decrease, held between two inner ones.
+pub(crate) fn quantiles_of(p: &[f64], (least, most): (f64, f64), out: &mut Vec<f64>) {
+    out.clear();
+    for chunk in p.chunks(ROOM) {
+        let (mut held, mut quantiles_of_chunk) = ([0.5; ROOM], [0.0; ROOM]);
+        held.iter_mut().zip(chunk).for_each(|(held, p)| *held = p.clamp(least, most));
+        quantiles(&held, chunk.len(), &mut quantiles_of_chunk);
+        out.extend_from_slice(&quantiles_of_chunk[..chunk.len()]);
+    }
+}
+
+/// Φ((z − mean)/std) for any number of scores.
+pub(crate) fn cdfs_of(z: &[f64], mean: f64, std: f64, out: &mut [f64]) {
+    let mut scores = Scores::new();
+    for (chunk, out) in z.chunks(ROOM).zip(out.chunks_mut(ROOM)) {
+        scores.z.iter_mut().zip(chunk).for_each(|(x, z)| *x = (z - mean) / std);
+        scores.evaluate(chunk.len(), false);
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = if scores.z[i] < 0.0 { scores.tail[i] } else { 1.0 - scores.tail[i] };
+        }
+    }
+}
+
 /// Below this AS 241 takes other polynomials: √(−ln p) is 5 at 1.4e-11.
-pub(super) const SMALL: f64 = 1.5e-11;
+const SMALL: f64 = 1.5e-11;
 
 #[multiversion(targets("x86_64+avx2"))]
 fn central_quantiles(p: &[f64], out: &mut [f64]) {
@@ -178,7 +200,7 @@ fn density(z: f64) -> f64 {
 
 /// |z|, but no more than [`END`].
 #[inline(always)]
-pub(super) fn within_end(z: f64) -> f64 {
+fn within_end(z: f64) -> f64 {
     let size = z.abs();
     if size < END { size } else { END }
 }
@@ -196,7 +218,7 @@ fn mills(x: f64) -> f64 {
 }
 
 #[inline(always)]
-pub(super) fn mills_numerator<N: Number>(x: N) -> N {
+fn mills_numerator(x: f64) -> f64 {
     const NUMERATOR: [f64; 11] = [
         1_572_322.365_808_130_7,
         2_692_471.229_026_223_5,
@@ -212,11 +234,11 @@ pub(super) fn mills_numerator<N: Number>(x: N) -> N {
     ];
     let square = x * x;
     let eighth = square * square * (square * square);
-    tree(coefficients(&NUMERATOR, x), x) + (x * NUMERATOR[9] + NUMERATOR[8] + square) * eighth
+    tree(&NUMERATOR, x) + (x * NUMERATOR[9] + NUMERATOR[8] + square) * eighth
 }
 
 #[inline(always)]
-pub(super) fn mills_denominator<N: Number>(x: N) -> N {
+fn mills_denominator(x: f64) -> f64 {
     const DENOMINATOR: [f64; 12] = [
         1_254_531.740_283_342_5,
         3_149_252.730_655_169,
@@ -234,34 +256,23 @@ pub(super) fn mills_denominator<N: Number>(x: N) -> N {
     let square = x * x;
     let eighth = square * square * (square * square);
     let high = (x * DENOMINATOR[9] + DENOMINATOR[8]) + (x + DENOMINATOR[10]) * square;
-    tree(coefficients(&DENOMINATOR, x), x) + high * eighth
+    tree(&DENOMINATOR, x) + high * eighth
 }
 
 /// The first eight terms of a polynomial as a tree: three steps that wait for each other, where Horner's rule has seven. With no negative
 /// coefficient, and x ≥ 0, the order costs no digits.
 #[inline(always)]
-pub(super) fn tree<N: Number>(c: [N; 8], x: N) -> N {
+fn tree(c: &[f64], x: f64) -> f64 {
     let square = x * x;
     let (first, second) = (c[0] + c[1] * x, c[2] + c[3] * x);
     let (third, fourth) = (c[4] + c[5] * x, c[6] + c[7] * x);
     (first + second * square) + (third + fourth * square) * (square * square)
 }
 
-/// The first eight of some coefficients, in all lanes of numbers like `x`. No closure stands here or in [`tree`]: one that the compiler did not inline
-/// would be code for any processor, and call a function for each addition.
-#[inline(always)]
-pub(super) fn coefficients<N: Number>(of: &[f64], x: N) -> [N; 8] {
-    let mut all = [x; 8];
-    for k in 0..8 {
-        all[k] = x.everywhere(of[k]);
-    }
-    all
-}
-
-pub(super) const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
-pub(super) const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// Of r coth(r/2) − 2, in powers of r²: fdlibm's.
-pub(super) const EXP: [f64; 5] = [
+const EXP: [f64; 5] = [
     1.666_666_666_666_660_2e-1,
     -2.777_777_777_701_559_3e-3,
     6.613_756_321_437_934e-5,
@@ -269,7 +280,7 @@ pub(super) const EXP: [f64; 5] = [
     4.138_136_797_057_238e-8,
 ];
 /// 1.5 · 2⁵²: a small number added to it is rounded to a whole one, which stands in its last bits.
-pub(super) const WHOLE: f64 = 6_755_399_441_055_744.0;
+const WHOLE: f64 = 6_755_399_441_055_744.0;
 
 /// exp(high − low) for a difference within ±0.35, in the rational form of fdlibm and with its constants.
 #[inline(always)]
@@ -278,14 +289,6 @@ fn exp_of_difference(high: f64, low: f64) -> f64 {
     let t = r * r;
     let c = r - t * (EXP[0] + t * (EXP[1] + t * (EXP[2] + t * (EXP[3] + t * EXP[4]))));
     1.0 + (r * c / (2.0 - c) - low + high)
-}
-
-/// The c of that form, exp r = (2 + 2r − c) / (2 − c), as a tree: its terms fall so fast that the order costs no digits.
-#[inline(always)]
-pub(super) fn exp_rest<N: Number>(r: N) -> N {
-    let t = r * r;
-    let square = t * t;
-    r - t * ((t * EXP[1] + EXP[0]) + ((t * EXP[3] + EXP[2]) + square * EXP[4]) * square)
 }
 
 /// exp(−x²/2) for 0 ≤ x ≤ [`END`].
@@ -297,7 +300,7 @@ fn exp_of_half_square(x: f64) -> f64 {
 
 /// exp(−x²/2) as a power of two times exp(high − low).
 #[inline(always)]
-pub(super) fn exp_split(x: f64) -> (f64, f64, f64) {
+fn exp_split(x: f64) -> (f64, f64, f64) {
     // 26 bits of x, whose square is exact.
     let high = f64::from_bits(x.to_bits() & !0x07ff_ffff);
     let (square, rest) = (-0.5 * high * high, -0.5 * (x - high) * (x + high));
@@ -315,12 +318,12 @@ fn ln(x: f64) -> f64 {
 }
 
 /// The bits of 1, and the upper half of those of √½.
-pub(super) const ONE: u64 = 0x3ff0_0000 << 32;
-pub(super) const ROOT: u64 = 0x3fe6_a09e << 32;
+const ONE: u64 = 0x3ff0_0000 << 32;
+const ROOT: u64 = 0x3fe6_a09e << 32;
 /// 2⁵²: a whole number below it stands in its last bits.
-pub(super) const NATURAL: f64 = 4_503_599_627_370_496.0;
+const NATURAL: f64 = 4_503_599_627_370_496.0;
 /// Of ln(1 + f), in powers of (f / (2 + f))².
-pub(super) const L: [f64; 7] = [
+const L: [f64; 7] = [
     6.666_666_666_666_735e-1,
     3.999_999_999_940_942e-1,
     2.857_142_874_366_239e-1,
@@ -332,7 +335,7 @@ pub(super) const L: [f64; 7] = [
 
 /// The power of two k and the rest f of [`ln`], x = 2ᵏ (1 + f).
 #[inline(always)]
-pub(super) fn ln_split(x: f64) -> (f64, f64) {
+fn ln_split(x: f64) -> (f64, f64) {
     let bits = x.to_bits().wrapping_add(ONE - ROOT);
     let k = f64::from_bits((bits >> 52) | NATURAL.to_bits()) - NATURAL - 1023.0;
     let f = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(ROOT)) - 1.0;
@@ -341,7 +344,7 @@ pub(super) fn ln_split(x: f64) -> (f64, f64) {
 
 /// [`ln`] from its parts, with s = f / (2 + f).
 #[inline(always)]
-pub(super) fn ln_join<N: Number>(k: N, f: N, s: N) -> N {
+fn ln_join(k: f64, f: f64, s: f64) -> f64 {
     let half_square = f * 0.5 * f;
     let z = s * s;
     let w = z * z;

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::comparator::{Aci, DtAci, Pid, QuantileRecalibrator, Saocp, SfOgd};
 use super::paper::{AlgorithmOne, IsotonicRegression, Tophat};
-use super::{Groups, LedgerRecalibrator, Method, Plan, Recalibrator, Scores};
+use super::{Groups, Method, Mixture, Pipeline, Plan, Protection, Recalibrator, Scores, StopLoss};
 use crate::error::{Result, SnapshotError};
+use crate::expert::Ledgers;
 use crate::forecast::Forecast;
 use crate::monitor::Certificate;
 use crate::stream::Snapshot;
@@ -19,7 +20,7 @@ macro_rules! any_recalibrator {
         #[serde(rename_all = "kebab-case")]
         #[non_exhaustive]
         pub enum AnyRecalibrator {
-            $($(#[$doc])* $variant(Box<$type>),)*
+            $($(#[$doc])* $variant(Box<Pipeline<$type>>),)*
         }
 
         impl AnyRecalibrator {
@@ -29,17 +30,58 @@ macro_rules! any_recalibrator {
             }
         }
 
+        impl AnyRecalibrator {
+            /// What stands between the method and what is announced.
+            pub fn protection(&self) -> &Protection {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.protection(),)* }
+            }
+
+            /// The account of the stop-loss, unless nothing protects.
+            pub fn account(&self) -> Option<&StopLoss> {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.account(),)* }
+            }
+
+            /// What is promised, and what was measured.
+            pub fn certificate(&self) -> Certificate {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.certificate(),)* }
+            }
+        }
+
         impl Recalibrator for AnyRecalibrator {
-            fn empty_plan(&self) -> Plan {
-                match self { $(AnyRecalibrator::$variant(inner) => inner.empty_plan(),)* }
+            fn propose(&self, forecast: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.propose(forecast, groups, step, plan),)* }
             }
 
-            fn plan(&self, forecast: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
-                match self { $(AnyRecalibrator::$variant(inner) => inner.plan(forecast, groups, step, plan),)* }
+            fn learn(&mut self, plan: &Plan, z: f64) -> Result<()> {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.learn(plan, z),)* }
             }
 
-            fn settle(&mut self, plan: &Plan, z: f64) -> Result<Scores> {
-                match self { $(AnyRecalibrator::$variant(inner) => inner.settle(plan, z),)* }
+            fn announced(&mut self, plan: &Plan) {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.announced(plan),)* }
+            }
+
+            fn resolve(&mut self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.resolve(plan, forecast, outcome),)* }
+            }
+
+            fn expire(&mut self, plan: &Plan) {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.expire(plan),)* }
+            }
+
+            fn bounds(&self) -> Option<(f64, f64)> {
+                self.protection().bounds
+            }
+
+            fn reads_form(&self) -> bool {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.reads_form(),)* }
+            }
+
+            fn waits(&self) -> Option<u64> {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.waits(),)* }
+            }
+
+            fn ledgers(&self) -> Option<&Ledgers> {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.ledgers(),)* }
             }
 
             fn steps(&self) -> u64 {
@@ -58,8 +100,10 @@ macro_rules! any_recalibrator {
 }
 
 any_recalibrator! {
-    /// The ledger recalibrator.
-    Ledger(LedgerRecalibrator),
+    /// The experts.
+    Experts(Mixture),
+    /// The ledgers alone.
+    Ledger(Mixture),
     /// Algorithm 1 by Blackwell approachability.
     Approachability(AlgorithmOne<Approachability>),
     /// Algorithm 1 by internal-regret minimisation.
@@ -85,10 +129,10 @@ any_recalibrator! {
 }
 
 impl AnyRecalibrator {
-    /// Measured errors and regret with their bounds; the ledger recalibrator alone has them.
-    pub fn certificate(&self) -> Option<Certificate> {
+    /// The experts behind it, where it is our own method.
+    pub fn mixture(&self) -> Option<&Mixture> {
         match self {
-            AnyRecalibrator::Ledger(ledger) => Some(ledger.certificate()),
+            AnyRecalibrator::Experts(inner) | AnyRecalibrator::Ledger(inner) => Some(inner.method()),
             _ => None,
         }
     }

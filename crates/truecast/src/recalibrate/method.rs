@@ -6,11 +6,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::any_recalibrator::AnyRecalibrator;
-use super::comparator::QuantileRecalibrator;
+use super::comparator::{QuantileRecalibrator, QuantileRule};
 use super::paper::{
     AlgorithmOne, AlgorithmOneParameters, IsotonicRegression, IsotonicRegressionParameters, Tophat,
 };
-use super::{LedgerRecalibrator, MapShape, Parameters};
+use super::{GuardMode, MapShape, Parameters, ParametersBuilder, Pipeline, Protection, Recalibrator};
 use crate::error::{Error, Result};
 use crate::grid::{Levels, Plays};
 use crate::subroutine::Subroutine;
@@ -33,7 +33,8 @@ pub enum Family {
 ///
 /// | name | family | what holds on every stream |
 /// |---|---|---|
-/// | `ledger` | ours | calibrated levels, no regret in CRPS at the levels, quantiles within a √T budget |
+/// | `experts` | ours | never behind the base by more than a hair; regret to every expert; intervals within a √T budget |
+/// | `ledger` | ours | the same but for other experts; calibrated levels before stop-loss and guard |
 /// | `approachability` | paper | calibrated levels, in expectation over its coins |
 /// | `internal-regret` | paper | the same at a rate that falls with T; at the default rate it is measured, not proven |
 /// | `defensive` | paper | calibrated levels, against smooth tests |
@@ -50,11 +51,14 @@ pub enum Family {
 /// assert!("sfogd".parse::<Method>().is_err());
 /// # Ok::<(), truecast::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Method {
-    /// The ledger recalibrator, the default.
+    /// The experts and their mixture, the default.
+    #[default]
+    Experts,
+    /// The ledgers alone.
     Ledger,
     /// Algorithm 1 by Blackwell approachability.
     Approachability,
@@ -83,7 +87,8 @@ pub enum Method {
 
 impl Method {
     /// Every method, in the order of the table.
-    pub const ALL: [Method; 12] = [
+    pub const ALL: [Method; 13] = [
+        Method::Experts,
         Method::Ledger,
         Method::Approachability,
         Method::InternalRegret,
@@ -101,6 +106,7 @@ impl Method {
     /// The name that people choose it by.
     pub fn name(self) -> &'static str {
         match self {
+            Method::Experts => "experts",
             Method::Ledger => "ledger",
             Method::Approachability => "approachability",
             Method::InternalRegret => "internal-regret",
@@ -119,16 +125,24 @@ impl Method {
     /// Whose method it is.
     pub fn family(self) -> Family {
         match self {
-            Method::Ledger => Family::Ours,
+            Method::Experts | Method::Ledger => Family::Ours,
             Method::Approachability | Method::InternalRegret | Method::Defensive => Family::Paper,
             Method::RunningMean | Method::Tophat | Method::Isotonic => Family::Baseline,
             Method::Aci | Method::DtAci | Method::SfOgd | Method::Saocp | Method::Pid => Family::Comparator,
         }
     }
 
-    /// A recalibrator at the method's defaults. Deterministic subroutines get the default levels and a continuous map,
-    /// randomised ones the paper's setting at N = 20.
+    /// A recalibrator at the method's defaults, behind stop-loss and guard; the guard is for our own methods alone, since others keep coverage their own
+    /// way or not at all.
     pub fn build(self, seed: u64) -> Result<AnyRecalibrator> {
+        let guard = if self.family() == Family::Ours { GuardMode::Priced } else { GuardMode::Off };
+        self.build_with(seed, Protection { guard, ..Protection::default() })
+    }
+
+    /// The same behind another protection. Deterministic subroutines get the default levels and a continuous map,
+    /// randomised ones the paper's setting at N = 20.
+    pub fn build_with(self, seed: u64, protection: Protection) -> Result<AnyRecalibrator> {
+        protection.validate()?;
         let continuous = || AlgorithmOneParameters {
             levels: Levels::default(),
             plays: Plays::default(),
@@ -136,46 +150,60 @@ impl Method {
             shape: MapShape::Probit,
             seed,
         };
-        let isotonic =
-            || IsotonicRegression::new(IsotonicRegressionParameters { seed, ..Default::default() });
+        let paper = || Ok::<_, Error>(AlgorithmOneParameters { seed, ..AlgorithmOneParameters::paper(20)? });
+        let isotonic = || IsotonicRegression::new(IsotonicRegressionParameters { seed, ..Default::default() });
+        let ours = |builder: ParametersBuilder| {
+            Ok::<_, Error>(Box::new(Pipeline::new(builder.seed(seed).protection(protection).build()?)))
+        };
         Ok(match self {
-            Method::Ledger => AnyRecalibrator::Ledger(Box::new(LedgerRecalibrator::new(
-                Parameters::builder().seed(seed).build()?,
-            ))),
-            Method::Approachability | Method::InternalRegret => return self.build_paper(20, seed),
-            Method::Defensive => AnyRecalibrator::Defensive(over(continuous())?),
-            Method::RunningMean => AnyRecalibrator::RunningMean(over(continuous())?),
-            Method::Tophat => AnyRecalibrator::Tophat(Box::new(Tophat::new(20, seed)?)),
-            Method::Isotonic => AnyRecalibrator::Isotonic(Box::new(isotonic()?)),
-            Method::Aci => AnyRecalibrator::Aci(Box::new(QuantileRecalibrator::new(Default::default())?)),
-            Method::DtAci => AnyRecalibrator::DtAci(Box::new(QuantileRecalibrator::new(Default::default())?)),
-            Method::SfOgd => AnyRecalibrator::SfOgd(Box::new(QuantileRecalibrator::new(Default::default())?)),
-            Method::Saocp => AnyRecalibrator::Saocp(Box::new(QuantileRecalibrator::new(Default::default())?)),
-            Method::Pid => AnyRecalibrator::Pid(Box::new(QuantileRecalibrator::new(Default::default())?)),
+            Method::Experts => AnyRecalibrator::Experts(ours(Parameters::builder())?),
+            Method::Ledger => AnyRecalibrator::Ledger(ours(Parameters::ledger())?),
+            Method::Approachability => AnyRecalibrator::Approachability(behind(over(paper()?)?, protection)),
+            Method::InternalRegret => AnyRecalibrator::InternalRegret(behind(over(paper()?)?, protection)),
+            Method::Defensive => AnyRecalibrator::Defensive(behind(over(continuous())?, protection)),
+            Method::RunningMean => AnyRecalibrator::RunningMean(behind(over(continuous())?, protection)),
+            Method::Tophat => AnyRecalibrator::Tophat(behind(Tophat::new(20, seed)?, protection)),
+            Method::Isotonic => AnyRecalibrator::Isotonic(behind(isotonic()?, protection)),
+            Method::Aci => AnyRecalibrator::Aci(behind(quantiles()?, protection)),
+            Method::DtAci => AnyRecalibrator::DtAci(behind(quantiles()?, protection)),
+            Method::SfOgd => AnyRecalibrator::SfOgd(behind(quantiles()?, protection)),
+            Method::Saocp => AnyRecalibrator::Saocp(behind(quantiles()?, protection)),
+            Method::Pid => AnyRecalibrator::Pid(behind(quantiles()?, protection)),
         })
     }
 
-    /// The method in the paper's setting: levels j/N and plays i/N, randomised, a step function; the ledger with one uniform
-    /// ledger and nothing else. Methods that have no such setting are built as they are.
+    /// The method in the paper's setting: levels j/N and plays i/N, randomised, a step function, no stop-loss and no guard; the ledgers with one uniform
+    /// ledger and nothing else. Methods that have no such setting are built as they are, without stop-loss and guard.
     pub fn build_paper(self, resolution: usize, seed: u64) -> Result<AnyRecalibrator> {
         let paper =
             || Ok::<_, Error>(AlgorithmOneParameters { seed, ..AlgorithmOneParameters::paper(resolution)? });
+        let bare = Protection::NONE;
         Ok(match self {
-            Method::Ledger => AnyRecalibrator::Ledger(Box::new(LedgerRecalibrator::new(
-                Parameters::paper(resolution)?.seed(seed).build()?,
-            ))),
-            Method::Approachability => AnyRecalibrator::Approachability(over(paper()?)?),
-            Method::InternalRegret => AnyRecalibrator::InternalRegret(over(paper()?)?),
-            Method::Defensive => AnyRecalibrator::Defensive(over(paper()?)?),
-            Method::RunningMean => AnyRecalibrator::RunningMean(over(paper()?)?),
-            _ => return self.build(seed),
+            Method::Experts | Method::Ledger => {
+                let pipeline = Pipeline::new(Parameters::paper(resolution)?.seed(seed).build()?);
+                AnyRecalibrator::Ledger(Box::new(pipeline))
+            }
+            Method::Approachability => AnyRecalibrator::Approachability(behind(over(paper()?)?, bare)),
+            Method::InternalRegret => AnyRecalibrator::InternalRegret(behind(over(paper()?)?, bare)),
+            Method::Defensive => AnyRecalibrator::Defensive(behind(over(paper()?)?, bare)),
+            Method::RunningMean => AnyRecalibrator::RunningMean(behind(over(paper()?)?, bare)),
+            _ => return self.build_with(seed, bare),
         })
     }
 }
 
 /// Algorithm 1 over a subroutine at its defaults.
-fn over<S: Subroutine>(parameters: AlgorithmOneParameters) -> Result<Box<AlgorithmOne<S>>> {
-    Ok(Box::new(AlgorithmOne::new(parameters, S::Options::default())?))
+fn over<S: Subroutine>(parameters: AlgorithmOneParameters) -> Result<AlgorithmOne<S>> {
+    AlgorithmOne::new(parameters, S::Options::default())
+}
+
+/// A rule at its defaults, at every quantile.
+fn quantiles<R: QuantileRule>() -> Result<QuantileRecalibrator<R>> {
+    QuantileRecalibrator::new(R::Options::default())
+}
+
+fn behind<M: Recalibrator>(method: M, protection: Protection) -> Box<Pipeline<M>> {
+    Box::new(Pipeline::around(method, protection))
 }
 
 impl fmt::Display for Method {

@@ -1,69 +1,65 @@
 //! Recalibrators: from forecasts F_t and outcomes to calibrated forecasts G_t.
 //!
 //! ```text
-//! G_t = guard( isotonic( trust( memory( ledgers.play ) ) ) ) ∘ F_t
+//! forecast F ─► experts ─► aggregation ─► isotonic ─► map ─► stop-loss ─► paired guard, priced ─► G
+//!                  ▲            ▲                               ▲                ▲
+//!                  └────────────┴── outcomes, when they become known ────────────┘
 //! ```
 //!
 //! | file | concept |
 //! |---|---|
-//! | `ledger_recalibrator.rs` | the default: all of the above, one after the other |
-//! | `ledgers/` | balances per level, play and promise; plays are roots of the balance |
-//! | `memory.rs` | running means of the outcomes, followed where they are more accurate |
-//! | `trust.rs` | how far to follow the ledgers away from the base |
+//! | `../expert/` | one file each: what an expert says, and how it learns |
+//! | `mixture.rs` | the experts together, as a method |
+//! | `aggregate.rs` | how they are weighed (theorem 2) |
 //! | `isotonic.rs` | probabilities of nested events must not cross |
-//! | `map.rs` | from probabilities at the levels to a whole distribution |
-//! | `guard.rs` | coverage within a √n budget, even against an adversary who sees the interval |
+//! | `curve.rs`, `map.rs` | from probabilities at the levels to a whole distribution |
+//! | `pipeline.rs` | any method behind stop-loss and guard; [`Pipeline::default`] is the default |
+//! | `stop_loss.rs` | never behind the base by more than a hair (theorem 1) |
+//! | `guard.rs` | coverage within a √n budget, even against an adversary who sees the interval (theorem 3) |
 //! | `paper/` | the paper's Algorithm 1 over any binary subroutine, and its baselines |
 //! | `comparator/` | conformal methods for one quantile, at all guarded quantiles at once |
+//! | `rival/` | what people use instead: each by its name |
+//! | `method.rs` | every method by its name |
 //! | `parameters.rs`, `plan.rs` | what goes in, and what is announced at one step |
-//! | `walk.rs` | the map's knots in order, for whoever adds up over them |
-//! | `bends.rs` | where the map's inverse bends, in any order: faster, for few levels over a normal base |
-//! | `passes/` | the passes over the levels, four at a time |
-//! | `waiting.rs` | calibrated normal forecasts that are read several at a time, … |
-//! | `quantile_reader.rs`, `moment_reader.rs` | … their quantiles, and their means and variances |
 
+pub(crate) mod aggregate;
 mod any_recalibrator;
-pub(crate) mod bends;
 pub mod comparator;
+mod curve;
 mod guard;
 mod isotonic;
-mod ledger_recalibrator;
-mod ledgers;
 mod map;
-mod memory;
 mod method;
-mod moment_reader;
+mod mixture;
 mod paper;
 mod parameters;
-mod passes;
+mod pipeline;
 mod plan;
-mod quantile_reader;
-mod trust;
-mod waiting;
-mod walk;
+mod protection;
+mod stop_loss;
 
 use std::fmt::Debug;
 
+pub use aggregate::Aggregate;
 pub use any_recalibrator::AnyRecalibrator;
-pub use guard::{Guard, Knots};
+pub use curve::Curve;
+pub use guard::Guard;
 pub use isotonic::project as isotonic_projection;
-pub use ledger_recalibrator::LedgerRecalibrator;
-pub use ledgers::Ledgers;
 pub use map::{Map, MapShape};
-pub use memory::Memories;
 pub use method::{Family, Method};
-pub use moment_reader::MomentReader;
+pub use mixture::Mixture;
 pub use paper::{
     AlgorithmOne, AlgorithmOneParameters, AlgorithmOneReport, ClaimedBound, IsotonicRegression,
     IsotonicRegressionParameters, Tophat, WithoutCovariates, WithoutCovariatesParameters,
 };
 pub use parameters::{Groups, LedgerKind, MOST_GROUPS, Parameters, ParametersBuilder};
+pub use pipeline::Pipeline;
 pub use plan::Plan;
-pub use quantile_reader::QuantileReader;
-pub use trust::Trust;
-pub(crate) use walk::Walk;
+pub use protection::{GuardMode, Protection, STOP_LOSS};
+pub use stop_loss::{Furthest, StopLoss};
 
 use crate::error::{self, Result, SnapshotError};
+use crate::expert::Ledgers;
 use crate::forecast::{Forecast, Recalibrated};
 use crate::random;
 
@@ -78,29 +74,28 @@ pub struct Scores {
 
 /// Turns forecasts into calibrated ones, and learns from outcomes.
 ///
-/// Two verbs: planning is pure, settling is the only mutation. [`recalibrate`](Recalibrator::recalibrate) and
-/// [`observe`](Recalibrator::observe) are the pair for outcomes that arrive at once; a [`Stream`](crate::Stream) keeps the
-/// plans of those that arrive later.
+/// Two verbs: [`recalibrate`](Recalibrator::recalibrate) is pure, [`observe`](Recalibrator::observe) learns; they are the pair for outcomes that arrive
+/// at once. A [`Stream`](crate::Stream) keeps the plans of those that arrive later: it plans, says that the plan was [announced](Recalibrator::announced),
+/// and [resolves](Recalibrator::resolve) it when the outcome is known.
+///
+/// A method implements [`propose`](Recalibrator::propose) and [`learn`](Recalibrator::learn); [`Pipeline`] puts stop-loss and guard behind it.
 ///
 /// ```
-/// use truecast::{Forecast, Gaussian, LedgerRecalibrator, Recalibrator};
+/// use truecast::{Forecast, Gaussian, Pipeline, Recalibrator};
 ///
-/// let mut recalibrator = LedgerRecalibrator::default();
+/// let mut recalibrator = Pipeline::default();
 /// let forecast = Gaussian::new(20.0, 2.0)?;
 /// let calibrated = recalibrator.recalibrate(forecast)?; // changes nothing
-/// assert!((calibrated.quantile(0.9) - forecast.quantile(0.9)).abs() < 1e-6); // no outcome yet
+/// assert_eq!(calibrated.quantile(0.9), forecast.quantile(0.9)); // no outcome yet
 /// recalibrator.observe(&forecast, 23.0)?;
 /// # Ok::<(), truecast::Error>(())
 /// ```
 pub trait Recalibrator: Debug + Clone + Send + Sync {
-    /// A plan of the right shape, to be filled by [`plan`](Recalibrator::plan) as often as wanted.
-    fn empty_plan(&self) -> Plan;
-
-    /// Decides what to announce for the forecast with number `step`. Pure, and allocates nothing once `plan` has grown.
-    fn plan(&self, forecast: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()>;
+    /// Fills `plan` for the forecast with number `step`. Pure; called by [`plan`](Recalibrator::plan), which has read the forecast's form.
+    fn propose(&self, forecast: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()>;
 
     /// Learns that the forecast of `plan` met an outcome with base probit score `z` (which may be infinite, not NaN).
-    fn settle(&mut self, plan: &Plan, z: f64) -> Result<Scores>;
+    fn learn(&mut self, plan: &Plan, z: f64) -> Result<()>;
 
     /// Outcomes settled so far.
     fn steps(&self) -> u64;
@@ -110,6 +105,55 @@ pub trait Recalibrator: Debug + Clone + Send + Sync {
 
     /// Checks a plan that was loaded from a snapshot.
     fn validate_plan(&self, plan: &Plan) -> Result<(), SnapshotError>;
+
+    /// Decides what to announce for the forecast with number `step`. Pure, and allocates nothing once `plan` has grown.
+    fn plan(&self, forecast: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
+        if self.reads_form() {
+            plan.form.get_or_insert_default().take(forecast, self.bounds())?;
+        } else {
+            plan.form = None;
+        }
+        self.propose(forecast, groups, step, plan)
+    }
+
+    /// The plan was announced, and waits for its outcome.
+    fn announced(&mut self, _plan: &Plan) {}
+
+    /// Learns the outcome of the forecast that the plan was made for, after it was announced. On an error nothing changes.
+    fn resolve(&mut self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
+        error::finite("outcome", outcome)?;
+        let scores = scores(plan, forecast, outcome, self.seed())?;
+        self.learn(plan, scores.base)?;
+        Ok(scores)
+    }
+
+    /// The outcome of an announced plan will never come.
+    fn expire(&mut self, _plan: &Plan) {}
+
+    /// What is known of the outcome.
+    fn bounds(&self) -> Option<(f64, f64)> {
+        None
+    }
+
+    /// Whether plans need the forecast's scored form.
+    fn reads_form(&self) -> bool {
+        false
+    }
+
+    /// How many announced plans wait, where that is counted.
+    fn waits(&self) -> Option<u64> {
+        None
+    }
+
+    /// The ledgers, if the method has them.
+    fn ledgers(&self) -> Option<&Ledgers> {
+        None
+    }
+
+    /// A plan to be filled.
+    fn empty_plan(&self) -> Plan {
+        Plan::default()
+    }
 
     /// The calibrated forecast for the next step. Pure.
     fn recalibrate<F: Forecast>(&self, forecast: F) -> Result<Recalibrated<F>>
@@ -126,25 +170,29 @@ pub trait Recalibrator: Debug + Clone + Send + Sync {
     where
         Self: Sized,
     {
+        error::finite("outcome", outcome)?;
         let mut plan = self.empty_plan();
         self.plan(forecast, Groups::NONE, self.steps(), &mut plan)?;
-        self.resolve(&plan, forecast, outcome)
+        self.announced(&plan);
+        let scores = self.resolve(&plan, forecast, outcome);
+        if scores.is_err() {
+            self.expire(&plan);
+        }
+        scores
     }
+}
 
-    /// Settles `plan` with the outcome of the forecast that it was made for; atoms are split by the plan's draw.
-    fn resolve(&mut self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores>
-    where
-        Self: Sized,
-    {
-        error::finite("outcome", outcome)?;
-        // A normal forecast has no atoms to split.
-        let z = match forecast.as_gaussian() {
-            Some(normal) => normal.probit(outcome),
-            None => {
-                let draw = random::uniform(self.seed(), plan.step, random::ATOM_LANE);
-                forecast.randomised_probit(outcome, draw)
-            }
-        };
-        self.settle(plan, z)
-    }
+/// The probit scores of an outcome under the base and under what was announced; atoms are split by the plan's draw.
+fn scores(plan: &Plan, forecast: &dyn Forecast, outcome: f64, seed: u64) -> Result<Scores> {
+    let draw = || random::uniform(seed, plan.step, random::ATOM_LANE);
+    // A normal forecast has no atoms to split.
+    let base = match forecast.as_gaussian() {
+        Some(normal) => normal.probit(outcome),
+        None => forecast.randomised_probit(outcome, draw()),
+    };
+    let calibrated = match plan.map.announced() {
+        None => plan.map.probit(base),
+        Some(_) => plan.calibrated(forecast).randomised_probit(outcome, draw()),
+    };
+    Ok(Scores { base: error::score(base)?, calibrated: error::score(calibrated)? })
 }

@@ -1,12 +1,15 @@
-//! Parameters of the ledger recalibrator: a builder, and what it validates to.
+//! Parameters of the default: a builder, and what it validates to.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
 use super::map::MapShape;
-use crate::error::{self, Error, Result};
+use super::protection::{GuardMode, Protection};
+use crate::error::{self, Error, Result, SnapshotError};
+use crate::expert::ExpertKind;
+use crate::expert::ledger::MOST_LEDGERS;
 use crate::grid::{Levels, Plays};
 
 /// A promise the recalibrator is held to: what its balances are weighted by.
@@ -68,47 +71,52 @@ impl Groups {
         u32::from(group) < u64::BITS && self.0 >> group & 1 == 1
     }
 
+    /// Refuses groups where there are no ledgers for them.
+    pub(crate) fn none(self) -> Result<()> {
+        self.largest().map_or(Ok(()), |group| Err(Error::UnknownGroup { group, count: 0 }))
+    }
+
     /// The largest group, if there is one.
     pub(crate) fn largest(self) -> Option<usize> {
         self.0.checked_ilog2().map(|bit| bit as usize)
     }
 }
 
-/// Validated parameters of a [`LedgerRecalibrator`](super::LedgerRecalibrator).
+/// Validated parameters of a [`Pipeline`](super::Pipeline).
 ///
 /// | name | default | meaning | range |
 /// |---|---|---|---|
+/// | `experts` | all | who is mixed; the base is always among them | names |
+/// | `lags` | true | let experts see where the last outcomes fell | |
+/// | `stop_loss`, `guard`, `bounds` | see [`Protection`] | what stands between the mixture and what is announced | |
+/// | `prior` | 10 | observations for which the base's own probabilities count in the ledgers | ≥ 0 |
+/// | `half_life` | none | outcomes after which an old one counts half, in ledgers and means | > 0 |
+/// | `ledgers` | uniform, crps | the promises that are kept | one at least |
 /// | `levels` | 25, stretched over ±6 | where probabilities are announced, in probit units | ≥ 2, increasing |
-/// | `plays` | 16 intervals, probit grid over ±3.3 | what announcements are mixed from | 0 to 1, increasing |
-/// | `ledgers` | uniform, crps | the promises that are kept | at least one |
-/// | `prior` | 10 | observations for which the base's own probabilities count | ≥ 0 |
-/// | `half_life` | none | outcomes after which an old one counts half | > 0 |
-/// | `memory` | true | follow running means of the outcomes where they are more accurate than the ledgers | |
-/// | `trust` | true | mix with the base by what each would have lost | |
-/// | `guard` | true | keep the coverage of every quantile within a √n budget | |
-/// | `randomised` | false | round plays to the grid by a coin: calibration in the strict sense | |
+/// | `plays` | 16 intervals, probit grid over ±3.3 | what the ledgers mix from | 0 to 1, increasing |
+/// | `randomised` | false | round the ledgers' plays by a coin: calibration in the strict sense | |
 /// | `shape` | probit | how levels become a distribution | probit, step |
 /// | `seed` | 0 | key of all random draws | any |
 ///
 /// ```
 /// use truecast::Parameters;
 ///
-/// let parameters = Parameters::builder().prior(20.0).half_life(500.0).groups(3).build()?;
+/// let parameters = Parameters::builder().stop_loss(Some(0.01)).half_life(500.0).groups(3).build()?;
 /// assert_eq!(parameters.ledgers().len(), 5);
 /// assert!(Parameters::builder().prior(-1.0).build().is_err());
 /// # Ok::<(), truecast::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "ParametersBuilder", into = "ParametersBuilder")]
+#[serde(try_from = "Saved", into = "Saved")]
 pub struct Parameters {
-    pub(crate) levels: Arc<Levels>,
-    pub(crate) plays: Arc<Plays>,
-    pub(crate) ledgers: Vec<LedgerKind>,
+    pub(crate) experts: Vec<ExpertKind>,
+    pub(crate) lags: bool,
+    pub(crate) protection: Protection,
     pub(crate) prior: f64,
     pub(crate) half_life: Option<f64>,
-    pub(crate) memory: bool,
-    pub(crate) trust: bool,
-    pub(crate) guard: bool,
+    pub(crate) ledgers: Vec<LedgerKind>,
+    pub(crate) levels: Arc<Levels>,
+    pub(crate) plays: Arc<Plays>,
     pub(crate) randomised: bool,
     pub(crate) shape: MapShape,
     pub(crate) seed: u64,
@@ -116,47 +124,62 @@ pub struct Parameters {
 
 impl Default for Parameters {
     fn default() -> Self {
-        // The builder's defaults are valid; a unit test says so for every field.
-        let ParametersBuilder {
-            levels,
-            plays,
-            ledgers,
-            prior,
-            half_life,
-            memory,
-            trust,
-            guard,
-            randomised,
-            shape,
-            seed,
-        } = ParametersBuilder::default();
-        let (levels, plays) = (Arc::new(levels), Arc::new(plays));
-        Parameters { levels, plays, ledgers, prior, half_life, memory, trust, guard, randomised, shape, seed }
+        // Valid; a unit test says so.
+        Parameters {
+            experts: ExpertKind::ALL.to_vec(),
+            lags: true,
+            protection: Protection::default(),
+            prior: 10.0,
+            half_life: None,
+            ledgers: vec![LedgerKind::Uniform, LedgerKind::Crps],
+            levels: DEFAULT_GRIDS.0.clone(),
+            plays: DEFAULT_GRIDS.1.clone(),
+            randomised: false,
+            shape: MapShape::Probit,
+            seed: 0,
+        }
     }
 }
+
+/// Shared by all who take the defaults.
+static DEFAULT_GRIDS: LazyLock<(Arc<Levels>, Arc<Plays>)> = LazyLock::new(Default::default);
 
 impl Parameters {
     /// Starts from the defaults.
     pub fn builder() -> ParametersBuilder {
-        ParametersBuilder::default()
+        ParametersBuilder(Parameters::default())
+    }
+
+    /// Starts from the ledgers alone, behind stop-loss and guard.
+    pub fn ledger() -> ParametersBuilder {
+        ParametersBuilder(Parameters { experts: vec![ExpertKind::Ledger], ..Parameters::default() })
     }
 
     /// Starts from the paper's setting: levels j/n, plays i/n, one uniform ledger without a prior, randomised, a step function,
-    /// no trust and no guard. `randomised(false)` gives its non-randomised form, which announces the expected play.
+    /// no stop-loss and no guard. `randomised(false)` gives its non-randomised form, which announces the expected play.
     pub fn paper(resolution: usize) -> Result<ParametersBuilder> {
-        Ok(ParametersBuilder {
-            levels: Levels::uniform(resolution)?,
-            plays: Plays::uniform(resolution)?,
-            ledgers: vec![LedgerKind::Uniform],
+        Ok(ParametersBuilder(Parameters {
+            experts: vec![ExpertKind::Ledger],
+            lags: false,
+            protection: Protection::NONE,
             prior: 0.0,
-            half_life: None,
-            memory: false,
-            trust: false,
-            guard: false,
+            ledgers: vec![LedgerKind::Uniform],
+            levels: Arc::new(Levels::uniform(resolution)?),
+            plays: Arc::new(Plays::uniform(resolution)?),
             randomised: true,
             shape: MapShape::Step,
-            seed: 0,
-        })
+            ..Parameters::default()
+        }))
+    }
+
+    /// Who is mixed, the base first; the ledgers alone if they are alone.
+    pub fn experts(&self) -> &[ExpertKind] {
+        &self.experts
+    }
+
+    /// What stands between the mixture and what is announced.
+    pub fn protection(&self) -> &Protection {
+        &self.protection
     }
 
     /// Where probabilities are announced.
@@ -164,7 +187,7 @@ impl Parameters {
         &self.levels
     }
 
-    /// What announcements are mixed from.
+    /// What the ledgers mix from.
     pub fn plays(&self) -> &Plays {
         &self.plays
     }
@@ -188,144 +211,26 @@ impl Parameters {
         self.seed
     }
 
+    /// Whether experts are mixed, and not the ledgers followed alone.
+    pub(crate) fn mixes(&self) -> bool {
+        self.experts.len() > 1
+    }
+
     /// True if any part needs the base forecast's widths.
     pub(crate) fn needs_widths(&self) -> bool {
-        self.memory || self.trust || self.ledgers.contains(&LedgerKind::Crps)
-    }
-}
-
-/// Collects parameters; [`build`](ParametersBuilder::build) checks them.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct ParametersBuilder {
-    levels: Levels,
-    plays: Plays,
-    ledgers: Vec<LedgerKind>,
-    prior: f64,
-    half_life: Option<f64>,
-    memory: bool,
-    trust: bool,
-    guard: bool,
-    randomised: bool,
-    shape: MapShape,
-    seed: u64,
-}
-
-impl Default for ParametersBuilder {
-    fn default() -> Self {
-        ParametersBuilder {
-            levels: Levels::default(),
-            plays: Plays::default(),
-            ledgers: vec![LedgerKind::Uniform, LedgerKind::Crps],
-            prior: 10.0,
-            half_life: None,
-            memory: true,
-            trust: true,
-            guard: true,
-            randomised: false,
-            shape: MapShape::Probit,
-            seed: 0,
-        }
-    }
-}
-
-impl ParametersBuilder {
-    /// Where probabilities are announced.
-    pub fn levels(mut self, levels: Levels) -> Self {
-        self.levels = levels;
-        self
+        self.mixes() || self.protection != Protection::NONE || self.ledgers.contains(&LedgerKind::Crps)
     }
 
-    /// What announcements are mixed from.
-    pub fn plays(mut self, plays: Plays) -> Self {
-        self.plays = plays;
-        self
-    }
-
-    /// The promises to keep, instead of the default two.
-    pub fn ledgers(mut self, ledgers: &[LedgerKind]) -> Self {
-        self.ledgers = ledgers.to_vec();
-        self
-    }
-
-    /// Adds `count` group ledgers, for groups 0 to `count` − 1.
-    pub fn groups(mut self, count: u8) -> Self {
-        self.ledgers.extend((0..count).map(LedgerKind::Group));
-        self
-    }
-
-    /// Adds a ledger that keeps P(Y ≤ y) calibrated at this y.
-    pub fn threshold(mut self, y: f64) -> Self {
-        self.ledgers.push(LedgerKind::Threshold(y));
-        self
-    }
-
-    /// For how many observations the base's own probabilities count.
-    pub fn prior(mut self, observations: f64) -> Self {
-        self.prior = observations;
-        self
-    }
-
-    /// After how many outcomes an old one counts half.
-    pub fn half_life(mut self, outcomes: f64) -> Self {
-        self.half_life = Some(outcomes);
-        self
-    }
-
-    /// Whether to follow running means of the outcomes where they are more accurate than the ledgers.
-    pub fn memory(mut self, on: bool) -> Self {
-        self.memory = on;
-        self
-    }
-
-    /// Whether to mix with the base by what each would have lost.
-    pub fn trust(mut self, on: bool) -> Self {
-        self.trust = on;
-        self
-    }
-
-    /// Whether to keep the coverage of every quantile within a budget.
-    pub fn guard(mut self, on: bool) -> Self {
-        self.guard = on;
-        self
-    }
-
-    /// Whether to round plays to the grid by a coin.
-    pub fn randomised(mut self, on: bool) -> Self {
-        self.randomised = on;
-        self
-    }
-
-    /// How levels become a distribution.
-    pub fn shape(mut self, shape: MapShape) -> Self {
-        self.shape = shape;
-        self
-    }
-
-    /// The key of all random draws.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// Checks every value.
-    pub fn build(self) -> Result<Parameters> {
-        let ParametersBuilder {
-            levels,
-            plays,
-            ledgers,
-            prior,
-            half_life,
-            memory,
-            trust,
-            guard,
-            randomised,
-            shape,
-            seed,
-        } = self;
-        if ledgers.is_empty() {
+    fn validate(&self) -> Result<()> {
+        self.protection.validate()?;
+        if self.ledgers.is_empty() {
             return Err(Error::TooFew { what: "ledgers", least: 1, found: 0 });
         }
-        for kind in &ledgers {
+        if self.ledgers.len() > MOST_LEDGERS {
+            let value = self.ledgers.len() as f64;
+            return Err(Error::OutOfRange { what: "number of ledgers", rule: "at most 128", value });
+        }
+        for kind in &self.ledgers {
             match *kind {
                 LedgerKind::Threshold(y) => {
                     error::finite("threshold", y)?;
@@ -336,62 +241,188 @@ impl ParametersBuilder {
                 LedgerKind::Group(_) | LedgerKind::Uniform | LedgerKind::Crps => {}
             }
         }
-        error::not_negative("prior", prior)?;
-        if let Some(outcomes) = half_life {
+        error::not_negative("prior", self.prior)?;
+        if let Some(outcomes) = self.half_life {
             error::positive("half-life", outcomes)?;
         }
-        let (levels, plays) = (Arc::new(levels), Arc::new(plays));
-        Ok(Parameters {
-            levels,
-            plays,
-            ledgers,
-            prior,
-            half_life,
-            memory,
-            trust,
-            guard,
-            randomised,
-            shape,
-            seed,
-        })
+        let z = self.levels.probits();
+        let mirrored = z.iter().zip(z.iter().rev()).all(|(a, b)| (a + b).abs() < 1e-9);
+        if self.mixes() && !mirrored {
+            let rule = "levels that mirror each other around 0, as the expert of the spread needs them; the ledgers alone take any";
+            return Err(Error::OutOfRange { what: "middle of the levels", rule, value: z[0] + z[z.len() - 1] });
+        }
+        Ok(())
     }
 }
 
-impl TryFrom<ParametersBuilder> for Parameters {
+/// Collects parameters; [`build`](ParametersBuilder::build) checks them.
+#[derive(Debug, Clone)]
+pub struct ParametersBuilder(Parameters);
+
+impl ParametersBuilder {
+    /// Who is mixed, beside the base.
+    pub fn experts(mut self, experts: &[ExpertKind]) -> Self {
+        let named = |kind: &&ExpertKind| **kind == ExpertKind::Base || experts.contains(kind);
+        self.0.experts = ExpertKind::ALL.iter().filter(named).copied().collect();
+        self
+    }
+
+    /// Whether experts may see where the last outcomes fell.
+    pub fn lags(mut self, on: bool) -> Self {
+        self.0.lags = on;
+        self
+    }
+
+    /// The share of the base's score that may be lost; `None`: no stop-loss.
+    pub fn stop_loss(mut self, share: Option<f64>) -> Self {
+        self.0.protection.stop_loss = share;
+        self
+    }
+
+    /// What keeping the coverage of intervals may cost.
+    pub fn guard(mut self, mode: GuardMode) -> Self {
+        self.0.protection.guard = mode;
+        self
+    }
+
+    /// The least and the largest outcome there can be, either of which may be infinite.
+    pub fn bounds(mut self, low: f64, high: f64) -> Self {
+        self.0.protection.bounds = Some((low, high));
+        self
+    }
+
+    /// All that stands between the mixture and what is announced.
+    pub fn protection(mut self, protection: Protection) -> Self {
+        self.0.protection = protection;
+        self
+    }
+
+    /// Where probabilities are announced.
+    pub fn levels(mut self, levels: Levels) -> Self {
+        self.0.levels = Arc::new(levels);
+        self
+    }
+
+    /// What the ledgers mix from.
+    pub fn plays(mut self, plays: Plays) -> Self {
+        self.0.plays = Arc::new(plays);
+        self
+    }
+
+    /// The promises to keep, instead of the default two.
+    pub fn ledgers(mut self, ledgers: &[LedgerKind]) -> Self {
+        self.0.ledgers = ledgers.to_vec();
+        self
+    }
+
+    /// Adds `count` group ledgers, for groups 0 to `count` − 1.
+    pub fn groups(mut self, count: u8) -> Self {
+        self.0.ledgers.extend((0..count).map(LedgerKind::Group));
+        self
+    }
+
+    /// Adds a ledger that keeps P(Y ≤ y) calibrated at this y.
+    pub fn threshold(mut self, y: f64) -> Self {
+        self.0.ledgers.push(LedgerKind::Threshold(y));
+        self
+    }
+
+    /// For how many observations the base's own probabilities count in the ledgers.
+    pub fn prior(mut self, observations: f64) -> Self {
+        self.0.prior = observations;
+        self
+    }
+
+    /// After how many outcomes an old one counts half.
+    pub fn half_life(mut self, outcomes: f64) -> Self {
+        self.0.half_life = Some(outcomes);
+        self
+    }
+
+    /// Whether to round plays to the grid by a coin.
+    pub fn randomised(mut self, on: bool) -> Self {
+        self.0.randomised = on;
+        self
+    }
+
+    /// How levels become a distribution.
+    pub fn shape(mut self, shape: MapShape) -> Self {
+        self.0.shape = shape;
+        self
+    }
+
+    /// The key of all random draws.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.0.seed = seed;
+        self
+    }
+
+    /// Checks every value.
+    pub fn build(self) -> Result<Parameters> {
+        self.0.validate()?;
+        Ok(self.0)
+    }
+}
+
+/// The saved form: grids only where they are not the default's.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    experts: Vec<ExpertKind>,
+    lags: bool,
+    protection: Protection,
+    prior: f64,
+    half_life: Option<f64>,
+    ledgers: Vec<LedgerKind>,
+    levels: Option<Levels>,
+    plays: Option<Plays>,
+    randomised: bool,
+    shape: MapShape,
+    seed: u64,
+}
+
+impl TryFrom<Saved> for Parameters {
     type Error = Error;
-    fn try_from(builder: ParametersBuilder) -> Result<Self> {
-        builder.build()
+    fn try_from(saved: Saved) -> Result<Self> {
+        let parameters = Parameters {
+            experts: saved.experts,
+            lags: saved.lags,
+            protection: saved.protection,
+            prior: saved.prior,
+            half_life: saved.half_life,
+            ledgers: saved.ledgers,
+            levels: saved.levels.map_or_else(|| DEFAULT_GRIDS.0.clone(), Arc::new),
+            plays: saved.plays.map_or_else(|| DEFAULT_GRIDS.1.clone(), Arc::new),
+            randomised: saved.randomised,
+            shape: saved.shape,
+            seed: saved.seed,
+        };
+        // The base comes first, each expert once; or the ledgers are alone.
+        let in_order = ExpertKind::ALL.iter().filter(|kind| parameters.experts.contains(kind));
+        let alone = parameters.experts == [ExpertKind::Ledger];
+        if !alone && (!in_order.eq(&parameters.experts) || !parameters.experts.contains(&ExpertKind::Base)) {
+            let rule = "the base and others once each, or the ledgers alone";
+            return Err(SnapshotError::Invalid { field: "experts", rule }.into());
+        }
+        parameters.validate()?;
+        Ok(parameters)
     }
 }
 
-impl From<Parameters> for ParametersBuilder {
+impl From<Parameters> for Saved {
     fn from(of: Parameters) -> Self {
-        let Parameters {
-            levels,
-            plays,
-            ledgers,
-            prior,
-            half_life,
-            memory,
-            trust,
-            guard,
-            randomised,
-            shape,
-            seed,
-        } = of;
-        let (levels, plays) = ((*levels).clone(), (*plays).clone());
-        ParametersBuilder {
-            levels,
-            plays,
-            ledgers,
-            prior,
-            half_life,
-            memory,
-            trust,
-            guard,
-            randomised,
-            shape,
-            seed,
+        let (levels, plays) = (&*DEFAULT_GRIDS.0, &*DEFAULT_GRIDS.1);
+        Saved {
+            levels: (*of.levels != *levels).then(|| (*of.levels).clone()),
+            plays: (*of.plays != *plays).then(|| (*of.plays).clone()),
+            experts: of.experts,
+            lags: of.lags,
+            protection: of.protection,
+            prior: of.prior,
+            half_life: of.half_life,
+            ledgers: of.ledgers,
+            randomised: of.randomised,
+            shape: of.shape,
+            seed: of.seed,
         }
     }
 }

@@ -18,16 +18,16 @@ pub use ticket::Ticket;
 use self::pending::Pending;
 use crate::error::{self, Result};
 use crate::forecast::{AnyForecast, Forecast, Recalibrated};
-use crate::recalibrate::{Groups, LedgerRecalibrator, Map, Plan, Recalibrator, Scores};
+use crate::recalibrate::{Groups, Pipeline, Map, Plan, Recalibrator, Scores};
 
 /// A recalibrator with its pending forecasts.
 ///
 /// `F` is the kind of forecast that is issued: one kind for speed, or [`AnyForecast`] for all of them.
 ///
 /// ```
-/// use truecast::{Forecast, Gaussian, LedgerRecalibrator, Stream};
+/// use truecast::{Forecast, Gaussian, Pipeline, Stream};
 ///
-/// let mut stream = Stream::new(LedgerRecalibrator::default());
+/// let mut stream = Stream::new(Pipeline::default());
 /// let (monday, calibrated) = stream.issue(Gaussian::new(20.0, 2.0)?)?;
 /// let (low, high) = calibrated.interval(0.8)?;
 /// let (tuesday, _) = stream.issue(Gaussian::new(21.0, 2.5)?)?;
@@ -37,7 +37,7 @@ use crate::recalibrate::{Groups, LedgerRecalibrator, Map, Plan, Recalibrator, Sc
 /// # Ok::<(), truecast::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Stream<R: Recalibrator = LedgerRecalibrator, F: Forecast = AnyForecast> {
+pub struct Stream<R: Recalibrator = Pipeline, F: Forecast = AnyForecast> {
     recalibrator: R,
     /// Tickets given out so far.
     issued: u64,
@@ -83,6 +83,7 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
             return Err(error);
         }
         self.issued += 1;
+        self.recalibrator.announced(&entry.plan);
         let entry = self.pending.push(ticket, entry);
         Ok((ticket, entry.plan.calibrated(&entry.forecast)))
     }
@@ -122,9 +123,10 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
         outcomes.iter().map(|&(ticket, outcome)| self.resolve(ticket, outcome)).collect()
     }
 
-    /// Forgets a forecast whose outcome will never come. It changes nothing else.
+    /// Forgets a forecast whose outcome will never come: what the stop-loss had reserved for it is free again.
     pub fn expire(&mut self, ticket: Ticket) -> Result<()> {
         let at = self.pending.find(ticket).ok_or_else(|| self.missing(ticket))?;
+        self.recalibrator.expire(&self.pending.at(at).plan);
         self.pending.drop(at);
         Ok(())
     }
@@ -139,9 +141,9 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
     /// If `read` fails, or the outcome has no score, the forecast is as one that has expired.
     ///
     /// ```
-    /// use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Stream};
+    /// use truecast::{Forecast, Gaussian, Groups, Pipeline, Stream};
     ///
-    /// let mut stream: Stream = Stream::new(LedgerRecalibrator::default());
+    /// let mut stream: Stream = Stream::new(Pipeline::default());
     /// let forecast = Gaussian::new(20.0, 2.0)?;
     /// let ((low, high), scores) = stream.step(&forecast, Groups::NONE, 21.0, |calibrated| calibrated.interval(0.8))?;
     /// assert!(low < high && scores.base == 0.5);
@@ -159,8 +161,13 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
         let plan = room.get_or_insert_with(|| Box::new(recalibrator.empty_plan()));
         recalibrator.plan(forecast, groups, *issued, plan)?;
         *issued += 1;
-        let answer = read(plan.calibrated(forecast))?;
-        Ok((answer, recalibrator.resolve(plan, forecast, outcome)?))
+        recalibrator.announced(plan);
+        let stepped = read(plan.calibrated(forecast))
+            .and_then(|answer| Ok((answer, recalibrator.resolve(plan, forecast, outcome)?)));
+        if stepped.is_err() {
+            recalibrator.expire(plan);
+        }
+        stepped
     }
 
     /// Why a ticket is not pending.
@@ -181,7 +188,7 @@ mod tests {
     /// A step is a ticket that is resolved at once, bit for bit, among tickets that wait, and after a reader that fails.
     #[test]
     fn a_step_is_a_ticket_resolved_at_once() {
-        let mut stepped: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
+        let mut stepped: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::default());
         let mut ticketed = stepped.clone();
         for t in 0..200 {
             let draw = |lane| random::uniform(3, t, lane);

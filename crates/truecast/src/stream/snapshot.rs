@@ -70,6 +70,10 @@ fn restore<R: Snapshot, F: Forecast>(saved: Saved<R, F>) -> Result<Stream<R, F>>
         let rule = "increasing, issued before, and as many as are open at most";
         return Err(SnapshotError::Invalid { field: "pending tickets", rule }.into());
     }
+    if saved.recalibrator.waits().is_some_and(|waits| waits != saved.pending.len() as u64) {
+        let rule = "as many as the stop-loss has reserved for";
+        return Err(SnapshotError::Invalid { field: "pending tickets", rule }.into());
+    }
     let mut stream = Stream {
         recalibrator: saved.recalibrator,
         issued: saved.issued,

@@ -27,6 +27,6 @@ pub use aci::{Aci, AciOptions};
 pub use dtaci::{DtAci, DtAciOptions};
 pub use history::History;
 pub use pid::{Pid, PidOptions};
-pub use quantile_recalibrator::{QuantileRecalibrator, QuantileRule};
+pub use quantile_recalibrator::{QuantileRecalibrator, QuantileRule, quantiles};
 pub use saocp::{Saocp, SaocpOptions};
 pub use sf_ogd::{SfOgd, SfOgdOptions};

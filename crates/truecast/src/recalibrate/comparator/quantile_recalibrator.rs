@@ -24,17 +24,15 @@
 //! Cost: 27 times the rule's, plus one sort of nearly sorted numbers; no allocation per step.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::History;
-use crate::error::{Error, Result, SnapshotError};
+use crate::error::{self, Error, Result, SnapshotError};
 use crate::forecast::Forecast;
-use crate::grid::Levels;
 use crate::normal;
-use crate::recalibrate::{Groups, Knots, Map, MapShape, Plan, Recalibrator, Scores};
+use crate::recalibrate::{Groups, Plan, Recalibrator};
 use crate::stream::Snapshot;
 
 /// An online rule for the threshold of one quantile.
@@ -66,7 +64,7 @@ pub trait QuantileRule: Debug + Clone + PartialEq + Send + Sync {
     fn restore(&mut self, state: &[f64]) -> Result<(), SnapshotError>;
 }
 
-/// A comparator: rule `R` at every guarded quantile.
+/// A comparator: rule `R` at each of 27 quantiles.
 ///
 /// ```
 /// use truecast::recalibrate::comparator::{Aci, AciOptions, QuantileRecalibrator};
@@ -84,7 +82,8 @@ pub trait QuantileRule: Debug + Clone + PartialEq + Send + Sync {
 pub struct QuantileRecalibrator<R: QuantileRule> {
     options: R::Options,
     reach: f64,
-    levels: Arc<Levels>,
+    /// t_k: the probit scores of the quantiles.
+    probits: Vec<f64>,
     rules: Vec<R>,
     history: History,
 }
@@ -104,15 +103,12 @@ impl<R: QuantileRule> QuantileRecalibrator<R> {
         if !(10.0..=Self::LARGEST_REACH).contains(&reach) {
             return Err(Error::OutOfRange { what: "reach", rule: "between 10 and 500,000", value: reach });
         }
-        let knots = Knots::default();
-        let start = |(&q, &t): (&f64, &f64)| R::start(&options, q, t);
-        let rules = knots.probabilities().iter().zip(knots.probits()).map(start).collect::<Result<_>>()?;
+        let probits: Vec<f64> = quantiles().collect();
+        let start = |&t: &f64| R::start(&options, normal::cdf(t), t);
+        let rules = probits.iter().map(start).collect::<Result<_>>()?;
         let (capacity, prior) = R::memory(&options);
         let history = History::new(capacity, prior);
-        // The identity needs two levels: the quartiles, where probabilities and scores convert into each other to the last digit.
-        let quartile = normal::quantile(0.25);
-        let levels = Arc::new(Levels::new(vec![quartile, -quartile])?);
-        Ok(QuantileRecalibrator { options, reach, levels, rules, history })
+        Ok(QuantileRecalibrator { options, reach, probits, rules, history })
     }
 
     /// What it was built with.
@@ -134,46 +130,40 @@ impl<R: QuantileRule> QuantileRecalibrator<R> {
     pub fn history(&self) -> &History {
         &self.history
     }
+}
 
-    fn expect_plan(&self, plan: &Plan) -> Result<()> {
-        plan.expect_shape(self.levels.count(), 1, 0)?;
-        let (expected, found) = (self.rules.len(), plan.thresholds.len());
-        if expected == found { Ok(()) } else { Err(Error::ForeignPlan { expected, found }) }
-    }
+/// The probit scores of the 27 quantiles that are followed: the ends of the guarded intervals, and the median.
+pub fn quantiles() -> impl Iterator<Item = f64> {
+    const LOWER: [f64; 13] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45];
+    let lower = LOWER.map(normal::quantile);
+    lower.into_iter().chain([0.0]).chain(lower.into_iter().rev().map(|t| -t))
 }
 
 impl<R: QuantileRule> Recalibrator for QuantileRecalibrator<R> {
-    fn empty_plan(&self) -> Plan {
-        let map = Map::identity(self.levels.clone(), MapShape::Probit, true);
-        Plan::with_thresholds(map)
-    }
-
-    fn plan(&self, _: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
-        self.expect_plan(plan)?;
-        if let Some(group) = groups.largest() {
-            return Err(Error::UnknownGroup { group, count: 0 });
-        }
-        plan.step = step;
-        plan.settled = self.history.steps();
-        for (threshold, rule) in plan.thresholds.iter_mut().zip(&self.rules) {
-            *threshold = rule.threshold(&self.history);
-        }
-        plan.announce_thresholds(self.reach);
+    fn propose(&self, _: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
+        groups.none()?;
+        (plan.step, plan.settled) = (step, self.history.steps());
+        plan.said.clear();
+        plan.said.extend(self.rules.iter().map(|rule| rule.threshold(&self.history)));
+        plan.memo.clear();
+        let places = &mut plan.room.announced;
+        places.clear();
+        places.extend(plan.said.iter().map(|threshold| threshold.clamp(-self.reach, self.reach)));
+        places.sort_unstable_by(f64::total_cmp);
+        plan.map.set_quantiles(places, &self.probits);
         Ok(())
     }
 
-    fn settle(&mut self, plan: &Plan, z: f64) -> Result<Scores> {
-        self.expect_plan(plan)?;
-        if z.is_nan() {
-            return Err(Error::NotFinite { what: "probit score of the outcome", value: z });
-        }
+    fn learn(&mut self, plan: &Plan, z: f64) -> Result<()> {
+        plan.expect_said(self.rules.len(), 0)?;
+        error::score(z)?;
         // A threshold of +∞ is always a hit and one of −∞ never, whatever the outcome.
         let score = z.clamp(-f64::MAX, f64::MAX);
-        for (rule, &threshold) in self.rules.iter_mut().zip(&plan.thresholds) {
+        for (rule, &threshold) in self.rules.iter_mut().zip(&plan.said) {
             rule.settle(threshold, score, &self.history);
         }
         self.history.push(score);
-        Ok(Scores { base: z, calibrated: plan.map.probit(z) })
+        Ok(())
     }
 
     fn steps(&self) -> u64 {
@@ -185,7 +175,7 @@ impl<R: QuantileRule> Recalibrator for QuantileRecalibrator<R> {
     }
 
     fn validate_plan(&self, plan: &Plan) -> Result<(), SnapshotError> {
-        plan.validate_thresholds(&self.empty_plan())
+        plan.validate_said(self.rules.len(), 0, false)
     }
 }
 

@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result, SnapshotError};
+use crate::error::{self, Error, Result, SnapshotError};
 use crate::forecast::Forecast;
 use crate::grid::{Levels, Plays};
 use crate::random;
-use crate::recalibrate::{Groups, Map, MapShape, Plan, Recalibrator, Scores, isotonic};
+use crate::recalibrate::{Groups, MapShape, Plan, Recalibrator, isotonic};
 use crate::stream::Snapshot;
 use crate::subroutine::{Play, Subroutine};
 
@@ -96,43 +96,39 @@ impl<S: Subroutine> AlgorithmOne<S> {
 }
 
 impl<S: Subroutine> Recalibrator for AlgorithmOne<S> {
-    fn empty_plan(&self) -> Plan {
-        let map = Map::identity(self.levels.clone(), self.parameters.shape, false);
-        Plan::new(map, self.parameters.plays.intervals(), 0, false)
-    }
-
-    fn plan(&self, _: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
-        plan.expect_shape(self.levels.count(), self.parameters.plays.intervals(), 0)?;
-        if let Some(group) = groups.largest() {
-            return Err(Error::UnknownGroup { group, count: 0 });
-        }
+    fn propose(&self, _: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
+        groups.none()?;
         plan.step = step;
         plan.settled = self.steps;
+        plan.said.clear();
+        plan.memo.clear();
         for (j, subroutine) in self.subroutines.iter().enumerate() {
             let play = if self.parameters.randomised {
                 subroutine.draw(random::uniform(self.parameters.seed, step, j as u32))
             } else {
                 subroutine.expected()
             };
-            (plan.plays[j], plan.cells[j], plan.fractions[j]) = (play.probability, play.cell, play.fraction);
+            plan.said.push(play.probability);
+            plan.memo.extend([f64::from(play.cell), play.fraction]);
         }
-        let Plan { plays, map, .. } = plan;
-        map.announced_mut().copy_from_slice(&plays[..self.levels.count()]);
-        isotonic::project(map.announced_mut(), |_| 1.0);
+        let announced = &mut plan.room.announced;
+        announced.clone_from(&plan.said);
+        isotonic::project(announced, |_| 1.0);
+        plan.map.set_announced(&self.levels, announced, self.parameters.shape);
         Ok(())
     }
 
-    fn settle(&mut self, plan: &Plan, z: f64) -> Result<Scores> {
-        plan.expect_shape(self.levels.count(), self.parameters.plays.intervals(), 0)?;
-        if z.is_nan() {
-            return Err(Error::NotFinite { what: "probit score of the outcome", value: z });
-        }
-        for (j, subroutine) in self.subroutines.iter_mut().enumerate() {
-            let (probability, cell, fraction) = (plan.plays[j], plan.cells[j], plan.fractions[j]);
-            subroutine.settle(Play { probability, cell, fraction }, z <= self.levels.probits()[j]);
+    fn learn(&mut self, plan: &Plan, z: f64) -> Result<()> {
+        plan.expect_said(self.levels.count(), 2 * self.levels.count())?;
+        error::score(z)?;
+        let plays = plan.said.iter().zip(plan.memo.chunks_exact(2));
+        for ((subroutine, level), (&probability, memo)) in
+            self.subroutines.iter_mut().zip(self.levels.probits()).zip(plays)
+        {
+            subroutine.settle(Play { probability, cell: memo[0] as u32, fraction: memo[1] }, z <= *level);
         }
         self.steps += 1;
-        Ok(Scores { base: z, calibrated: plan.map.probit(z) })
+        Ok(())
     }
 
     fn steps(&self) -> u64 {
@@ -144,7 +140,12 @@ impl<S: Subroutine> Recalibrator for AlgorithmOne<S> {
     }
 
     fn validate_plan(&self, plan: &Plan) -> Result<(), SnapshotError> {
-        plan.validate(&self.empty_plan())
+        plan.validate_said(self.levels.count(), 2 * self.levels.count(), true)?;
+        let intervals = self.parameters.plays.intervals() as f64;
+        let on_grid = plan.memo.chunks_exact(2).all(|play| {
+            play[0].fract() == 0.0 && (0.0..intervals).contains(&play[0]) && (0.0..=1.0).contains(&play[1])
+        });
+        if on_grid { Ok(()) } else { Err(SnapshotError::Invalid { field: "pending plan", rule: "on the play grid" }) }
     }
 }
 

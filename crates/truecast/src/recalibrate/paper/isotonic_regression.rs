@@ -38,7 +38,7 @@ use crate::error::{self, Error, Result, SnapshotError};
 use crate::forecast::Forecast;
 use crate::grid::{Levels, equally_spaced};
 use crate::normal;
-use crate::recalibrate::{Groups, Map, MapShape, Plan, Recalibrator, Scores, isotonic};
+use crate::recalibrate::{Groups, MapShape, Plan, Recalibrator, isotonic};
 use crate::stream::Snapshot;
 
 /// The most bins that are accepted.
@@ -201,27 +201,18 @@ impl IsotonicRegression {
 }
 
 impl Recalibrator for IsotonicRegression {
-    fn empty_plan(&self) -> Plan {
-        Plan::new(Map::identity(self.levels.clone(), MapShape::Probit, false), 1, 0, false)
-    }
-
-    fn plan(&self, _: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
-        let levels = self.levels.count();
-        plan.expect_shape(levels, 1, 0)?;
-        if let Some(group) = groups.largest() {
-            return Err(Error::UnknownGroup { group, count: 0 });
-        }
+    fn propose(&self, _: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
+        groups.none()?;
         (plan.step, plan.settled) = (step, self.learned.steps);
-        plan.plays[..levels].copy_from_slice(&self.learned.fit);
-        plan.map.announced_mut().copy_from_slice(&self.learned.fit);
+        plan.said.clone_from(&self.learned.fit);
+        plan.memo.clear();
+        plan.map.set_announced(&self.levels, &plan.said, MapShape::Probit);
         Ok(())
     }
 
-    fn settle(&mut self, plan: &Plan, z: f64) -> Result<Scores> {
-        plan.expect_shape(self.levels.count(), 1, 0)?;
-        if z.is_nan() {
-            return Err(Error::NotFinite { what: "probit score of the outcome", value: z });
-        }
+    fn learn(&mut self, plan: &Plan, z: f64) -> Result<()> {
+        plan.expect_said(self.levels.count(), 0)?;
+        error::score(z)?;
         let learned = &mut self.learned;
         learned.weights[self.grid.edges.partition_point(|&edge| edge < z)] += learned.unit;
         learned.fresh += learned.unit;
@@ -238,7 +229,7 @@ impl Recalibrator for IsotonicRegression {
             (learned.unit, learned.fresh, learned.fitted) =
                 (learned.unit * shrink, learned.fresh * shrink, learned.fitted * shrink);
         }
-        Ok(Scores { base: z, calibrated: plan.map.probit(z) })
+        Ok(())
     }
 
     fn steps(&self) -> u64 {
@@ -250,7 +241,7 @@ impl Recalibrator for IsotonicRegression {
     }
 
     fn validate_plan(&self, plan: &Plan) -> Result<(), SnapshotError> {
-        plan.validate(&self.empty_plan())
+        plan.validate_said(self.levels.count(), 0, true)
     }
 }
 
@@ -319,9 +310,9 @@ mod tests {
     }
 
     fn settle(regression: &mut IsotonicRegression, scores: &[f64]) {
-        let plan = regression.empty_plan();
+        let plan = Plan { said: vec![0.5; 3], ..Plan::default() };
         for z in scores {
-            regression.settle(&plan, *z).unwrap();
+            regression.learn(&plan, *z).unwrap();
         }
     }
 

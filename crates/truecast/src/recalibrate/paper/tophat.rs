@@ -24,10 +24,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result, SnapshotError};
+use crate::error::{self, Error, Result, SnapshotError};
 use crate::forecast::Forecast;
 use crate::grid::Levels;
-use crate::recalibrate::{Groups, Map, MapShape, Plan, Recalibrator, Scores};
+use crate::recalibrate::{Groups, MapShape, Plan, Recalibrator};
 use crate::stream::Snapshot;
 
 /// The running histogram of the PIT as a recalibrator: the i.i.d. baseline.
@@ -79,37 +79,28 @@ impl Tophat {
 }
 
 impl Recalibrator for Tophat {
-    fn empty_plan(&self) -> Plan {
-        Plan::new(Map::identity(self.levels.clone(), MapShape::Probit, false), 1, 0, false)
-    }
-
-    fn plan(&self, _: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
-        plan.expect_shape(self.levels.count(), 1, 0)?;
-        if let Some(group) = groups.largest() {
-            return Err(Error::UnknownGroup { group, count: 0 });
-        }
+    fn propose(&self, _: &dyn Forecast, groups: Groups, step: u64, plan: &mut Plan) -> Result<()> {
+        groups.none()?;
         (plan.step, plan.settled) = (step, self.steps);
         let total = self.steps as f64 + 1.0;
         let mut below = 0;
         let levels = self.levels.probabilities().iter().zip(&self.counts);
-        for ((announced, play), (u, count)) in
-            plan.map.announced_mut().iter_mut().zip(&mut plan.plays).zip(levels)
-        {
+        plan.said.clear();
+        plan.said.extend(levels.map(|(u, count)| {
             below += count;
-            *announced = (below as f64 + u) / total;
-            *play = *announced;
-        }
+            (below as f64 + u) / total
+        }));
+        plan.memo.clear();
+        plan.map.set_announced(&self.levels, &plan.said, MapShape::Probit);
         Ok(())
     }
 
-    fn settle(&mut self, plan: &Plan, z: f64) -> Result<Scores> {
-        plan.expect_shape(self.levels.count(), 1, 0)?;
-        if z.is_nan() {
-            return Err(Error::NotFinite { what: "probit score of the outcome", value: z });
-        }
+    fn learn(&mut self, plan: &Plan, z: f64) -> Result<()> {
+        plan.expect_said(self.levels.count(), 0)?;
+        error::score(z)?;
         self.counts[self.levels.probits().partition_point(|&level| level < z)] += 1;
         self.steps += 1;
-        Ok(Scores { base: z, calibrated: plan.map.probit(z) })
+        Ok(())
     }
 
     fn steps(&self) -> u64 {
@@ -121,7 +112,7 @@ impl Recalibrator for Tophat {
     }
 
     fn validate_plan(&self, plan: &Plan) -> Result<(), SnapshotError> {
-        plan.validate(&self.empty_plan())
+        plan.validate_said(self.levels.count(), 0, true)
     }
 }
 
@@ -169,7 +160,9 @@ mod tests {
             recalibrator.observe(&forecast, normal::quantile(pit)).unwrap();
         }
         assert_eq!(recalibrator.counts(), [2, 1, 0, 1]);
-        let announced = recalibrator.recalibrate(forecast).unwrap().map().announced().to_vec();
+        let mut plan = recalibrator.empty_plan();
+        recalibrator.plan(&forecast, Groups::NONE, 4, &mut plan).unwrap();
+        let announced = plan.said();
         for (got, want) in announced.iter().zip([2.25 / 5.0, 3.5 / 5.0, 3.75 / 5.0]) {
             assert!((got - want).abs() < 1e-15, "{announced:?}");
         }
