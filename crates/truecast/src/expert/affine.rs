@@ -47,9 +47,9 @@ pub struct Affine {
     learned: Learned,
 }
 
-/// What is saved.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(crate) struct Learned {
+/// All that changes.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Learned {
     shift: Vector,
     scale: Vector,
     /// H and J.
@@ -60,19 +60,41 @@ pub(crate) struct Learned {
     squares: [f64; 2],
 }
 
+/// The saved form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SavedAffine(Vec<f64>);
+
 impl Affine {
     pub(crate) fn start(parameters: &Parameters) -> Self {
         let features = if parameters.lags { FEATURES } else { WITHOUT_LAGS };
         Affine { features, learned: Learned::default() }
     }
 
-    pub(crate) fn saved(&self) -> Learned {
-        self.learned.clone()
+    /// Matrices are symmetric: their lower halves are saved.
+    pub(crate) fn saved(&self) -> SavedAffine {
+        let Learned { shift, scale, curvature, seen, means, squares } = &self.learned;
+        let halves = curvature.iter().flat_map(|sum| (0..FEATURES).flat_map(move |i| sum[i][..=i].iter().copied()));
+        let coefficients = shift.iter().chain(scale).copied();
+        let rest = [*seen, means[0], means[1], squares[0], squares[1]];
+        SavedAffine(coefficients.chain(halves).chain(rest).collect())
     }
 
-    pub(crate) fn restore(&mut self, saved: Learned) -> bool {
-        self.learned = saved;
-        true
+    pub(crate) fn restore(&mut self, SavedAffine(saved): SavedAffine) -> bool {
+        let Learned { shift, scale, curvature, seen, means, squares } = &mut self.learned;
+        let mut next = saved.iter().copied();
+        let mut fill = |to: &mut [f64]| to.iter_mut().for_each(|to| *to = next.next().unwrap_or(f64::NAN));
+        fill(shift);
+        fill(scale);
+        for sum in curvature {
+            for i in 0..FEATURES {
+                fill(&mut sum[i][..=i]);
+                (0..i).for_each(|j| sum[j][i] = sum[i][j]);
+            }
+        }
+        fill(std::slice::from_mut(seen));
+        fill(means);
+        fill(squares);
+        next.next().is_none()
     }
 
     /// The features of a forecast.

@@ -18,9 +18,25 @@ use serde::{Deserialize, Serialize};
 use crate::error::SnapshotError;
 use crate::expert::{ExpertKind, Told};
 
-const RATES: usize = 16;
-/// η_OFFSET · 4W̄ = 1.
-const OFFSET: i32 = 6;
+/// 4W̄ η_i.
+const RATES: [f64; 16] = [
+    1.0 / 64.0,
+    1.0 / 32.0,
+    1.0 / 16.0,
+    0.125,
+    0.25,
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+    8.0,
+    16.0,
+    32.0,
+    64.0,
+    128.0,
+    256.0,
+    512.0,
+];
 /// How much of the loss weighs every level alike.
 const UNIFORM: f64 = 0.2;
 /// Terms smaller than e^−40 of the largest count for nothing.
@@ -30,7 +46,8 @@ const EPOCH: f64 = 64.0;
 /// What each expert would have gained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Aggregate {
-    /// π_k.
+    /// π_k, which follow from who the experts are.
+    #[serde(skip)]
     prior: Vec<f64>,
     /// R_k and V_k.
     regrets: Vec<f64>,
@@ -66,15 +83,22 @@ impl Aggregate {
             out.copy_from_slice(&self.prior);
             return;
         }
-        let rate = |i: usize| libm::exp2((i as i32 - OFFSET) as f64) / (4.0 * self.unit);
-        let active = (1..RATES).take_while(|&i| 2.0 * rate(i) * self.largest <= 1.0).count() + 1;
-        let exponent = |i: usize, r: f64, v: f64| rate(i) * r - rate(i) * rate(i) * v;
-        let sums = || self.regrets.iter().zip(&self.squares);
-        let most = sums().flat_map(|(&r, &v)| (0..active).map(move |i| exponent(i, r, v))).fold(f64::NEG_INFINITY, f64::max);
-        for (out, ((&r, &v), prior)) in out.iter_mut().zip(sums().zip(&self.prior)) {
-            let terms = (0..active).map(|i| {
-                let x = exponent(i, r, v) - most;
-                if x > NEGLIGIBLE { libm::exp(x) * libm::exp2((i as i32 - OFFSET) as f64) } else { 0.0 }
+        let unit = 1.0 / (4.0 * self.unit);
+        let active = RATES.iter().skip(1).take_while(|rate| 2.0 * *rate * unit * self.largest <= 1.0).count() + 1;
+        let rates = &RATES[..active];
+        let mut exponents = [[0.0; RATES.len()]; MOST_EXPERTS];
+        let mut most = f64::NEG_INFINITY;
+        for (row, (&r, &v)) in exponents.iter_mut().zip(self.regrets.iter().zip(&self.squares)) {
+            for (exponent, rate) in row.iter_mut().zip(rates) {
+                let eta = rate * unit;
+                *exponent = eta * r - eta * eta * v;
+                most = most.max(*exponent);
+            }
+        }
+        for (out, (row, prior)) in out.iter_mut().zip(exponents.iter().zip(&self.prior)) {
+            let terms = row.iter().zip(rates).map(|(exponent, rate)| {
+                let x = exponent - most;
+                if x > NEGLIGIBLE { libm::exp(x) * rate } else { 0.0 }
             });
             *out = prior * terms.sum::<f64>().max(1e-300);
         }
@@ -124,16 +148,21 @@ impl Aggregate {
         self.largest = self.largest.max(largest);
     }
 
-    pub(crate) fn validate(&self, experts: &[ExpertKind]) -> Result<(), SnapshotError> {
-        let fits = self.prior == Aggregate::new(experts).prior
-            && self.regrets.len() == self.prior.len()
-            && self.squares.len() == self.prior.len();
-        let sizes = self.squares.iter().chain([&self.largest, &self.unit, &self.widest]);
-        let finite = self.regrets.iter().all(|r| r.is_finite()) && sizes.into_iter().all(|x| *x >= 0.0 && x.is_finite());
-        let rule = "finite, one gain for each expert";
-        if fits && finite { Ok(()) } else { Err(SnapshotError::Invalid { field: "mixture", rule }) }
+    /// Takes up what was saved of these experts.
+    pub(crate) fn restore(&mut self, saved: Aggregate) -> Result<(), SnapshotError> {
+        let count = self.prior.len();
+        let sizes = saved.squares.iter().chain([&saved.largest, &saved.unit, &saved.widest]);
+        let sizes = sizes.into_iter().all(|x| *x >= 0.0 && x.is_finite());
+        let fits = (saved.regrets.len(), saved.squares.len()) == (count, count);
+        if !fits || !sizes || !saved.regrets.iter().all(|r| r.is_finite()) {
+            let rule = "finite, one gain for each expert";
+            return Err(SnapshotError::Invalid { field: "mixture", rule });
+        }
+        let prior = std::mem::take(&mut self.prior);
+        *self = Aggregate { prior, ..saved };
+        Ok(())
     }
 }
 
 /// More than there are.
-pub(crate) const MOST_EXPERTS: usize = 16;
+pub(crate) const MOST_EXPERTS: usize = 8;

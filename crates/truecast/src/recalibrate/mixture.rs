@@ -14,6 +14,7 @@ use super::{Groups, MapShape, Parameters, Plan, Recalibrator, isotonic};
 use crate::error::{self, Error, Result, SnapshotError};
 use crate::expert::{AnyExpert, Expert, ExpertKind, Ledgers, Occasion, Recent, Told};
 use crate::forecast::Forecast;
+use crate::stream::Snapshot;
 
 /// Experts, and the gains that weigh them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -232,9 +233,9 @@ impl TryFrom<State> for Mixture {
                 return Err(invalid);
             }
         }
-        state.aggregate.validate(&mixture.parameters.experts)?;
+        mixture.aggregate.restore(state.aggregate)?;
         state.recent.validate()?;
-        (mixture.aggregate, mixture.recent, mixture.steps) = (state.aggregate, state.recent, state.steps);
+        (mixture.recent, mixture.steps) = (state.recent, state.steps);
         Ok(mixture)
     }
 }
@@ -249,5 +250,11 @@ impl From<Mixture> for State {
             recent: of.recent,
             steps: of.steps,
         }
+    }
+}
+
+impl Snapshot for Mixture {
+    fn name() -> String {
+        "mixture".to_owned()
     }
 }

@@ -171,7 +171,7 @@ pub trait Recalibrator: Debug + Clone + Send + Sync {
         Self: Sized,
     {
         error::finite("outcome", outcome)?;
-        let mut plan = self.empty_plan();
+        let mut plan = Plan { at_once: true, ..self.empty_plan() };
         self.plan(forecast, Groups::NONE, self.steps(), &mut plan)?;
         self.announced(&plan);
         let scores = self.resolve(&plan, forecast, outcome);

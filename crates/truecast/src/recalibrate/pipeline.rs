@@ -110,25 +110,28 @@ impl<M: Recalibrator> Pipeline<M> {
         plan.room.map.copy_from(plan.map.curve_mut());
         let mut stage = Stage { form, room: &mut plan.room, values: &mut plan.values };
         stage.start(identity);
-        let (map_blend, map_risk) =
-            if identity { (1.0, 0.0) } else { stage.limit_map(cushion * account.part()) };
-        let (mut guard_blend, mut guard_risk) = (1.0, 0.0);
         let strict = self.protection.guard == GuardMode::Strict;
-        let before_guard = strict.then(|| (stage.room.map.clone(), stage.values.clone()));
-        if let Some(guard) = &self.guard {
-            let h = guard.places(account.pending());
+        let at_once = plan.at_once && account.pending() == 0 && !strict;
+        let places = self.guard.as_ref().map(|guard| guard.places(account.pending()));
+        plan.ends.clear();
+        plan.ends.resize(if places.is_some() { 2 * INTERVALS } else { 0 }, 0.0);
+        plan.before_guard = None;
+        let free = at_once.then(|| stage.free(cushion, account.part(), places.as_ref(), &mut plan.ends));
+        let (blends, reserved) = if let Some(Some(reserved)) = free {
+            ([1.0; 2], reserved)
+        } else {
+            let allowed = cushion * account.part();
+            let (map_blend, map_risk) = if identity { (1.0, 0.0) } else { stage.limit_map(allowed) };
+            plan.before_guard = strict.then(|| (stage.room.map.clone(), stage.values.clone()));
             let left = FOR_GUARD * (cushion - map_risk).max(0.0);
             let allowed = if strict { f64::INFINITY } else { left };
-            plan.ends.resize(2 * INTERVALS, 0.0);
-            (guard_blend, guard_risk) = stage.limit_guard(&h, allowed, &mut plan.ends);
-        }
+            let limited = places.map(|h| stage.limit_guard(&h, allowed, &mut plan.ends));
+            let (guard_blend, guard_risk) = limited.unwrap_or((1.0, 0.0));
+            ([map_blend, guard_blend], if strict { map_risk } else { map_risk + guard_risk })
+        };
         let fresh = identity && self.guard.as_ref().is_none_or(|guard| guard.steps() == 0);
-        if strict {
-            guard_risk = 0.0;
-        }
-        plan.before_guard = before_guard;
-        let reserved = if account.binds() { map_risk + guard_risk } else { 0.0 };
-        plan.stake = Stake { reserved, expected, blends: [map_blend, guard_blend] };
+        let reserved = if account.binds() { reserved } else { 0.0 };
+        plan.stake = Stake { reserved, expected, blends };
         if fresh {
             plan.map.set_identity();
         } else {
@@ -165,6 +168,26 @@ impl Stage<'_> {
         if let (Some(table), true) = (self.form.table(), identity) {
             table.render(table.probits().iter().copied(), self.values);
         }
+    }
+
+    /// Whether map and guard are so cheap beside what is allowed that nothing holds them back, judged by a bound on their worst cases. If so, all is done
+    /// as it would be, and the bound is what they can cost.
+    fn free(&mut self, cushion: f64, part: f64, h: Option<&Intervals>, ends: &mut [f64]) -> Option<f64> {
+        let Stage { form, room, .. } = self;
+        let Room { map, blend, guarded, .. } = &mut **room;
+        form.normal()?;
+        blend.set_identity();
+        let map_risk = form.worst_case_at_most(map, blend);
+        let Some(h) = h else { return (map_risk <= cushion * part).then_some(map_risk) };
+        let mut inner = [0.0; 2 * INTERVALS];
+        guard::guarded(map, h, &mut inner, guarded);
+        let guard_risk = form.worst_case_at_most(guarded, map);
+        if map_risk > cushion * part || guard_risk > FOR_GUARD * (cushion - map_risk) {
+            return None;
+        }
+        ends.copy_from_slice(&inner);
+        map.copy_from(guarded);
+        Some(map_risk + guard_risk)
     }
 
     /// The base blended towards `room.map` within what is allowed: the weight, and the worst case.
@@ -295,6 +318,12 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
 
     fn resolve(&mut self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
         error::finite("outcome", outcome)?;
+        if let Some((low, high)) = self.protection.bounds
+            && !(low..=high).contains(&outcome)
+        {
+            let rule = "within the bounds that were given for it";
+            return Err(Error::OutOfRange { what: "outcome", rule, value: outcome });
+        }
         let scores = super::scores(plan, forecast, outcome, self.seed())?;
         let Some(account) = &mut self.account else {
             self.method.learn(plan, scores.base)?;

@@ -36,6 +36,9 @@ pub struct Plan {
     pub(crate) values: Vec<f64>,
     /// Where the ends of the guarded intervals are, in base probit scores; empty without a guard.
     pub(crate) ends: Vec<f64>,
+    /// The outcome is booked before the next forecast is made: what is reserved until then need not be exact, only no less than the worst case.
+    #[serde(skip)]
+    pub(crate) at_once: bool,
     /// What a strict guard was put behind, since the stop-loss answers for that alone.
     pub(crate) before_guard: Option<(Curve, Vec<f64>)>,
     /// What the announcement risks.

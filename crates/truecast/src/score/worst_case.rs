@@ -11,6 +11,7 @@
 //!
 //! Cost: Φ, φ and Φ(√2·) at the knots of both, one pass over the pieces; no allocation.
 
+use crate::normal::DENSITY_AT_ZERO;
 use crate::normal::lanes::{ROOM, Score, Scores};
 use crate::recalibrate::Curve;
 
@@ -124,6 +125,35 @@ pub(crate) fn worst_case(g: &Curve, s: &Curve) -> f64 {
     }
     most = most.max(rise + 2.0 * (beyond(&u) / s_right - beyond(&t) / g_right));
     start + most
+}
+
+/// 2 ∫ |G − S|, bounded from above without a single Φ: no less than [`worst_case`], and cheap. `g` must have all knots of `s`.
+pub(crate) fn worst_case_at_most(g: &Curve, s: &Curve) -> f64 {
+    // φ(x) ≤ φ(0)/(1 + x²/2 + x⁴/8), since eˣ is at least the start of its series.
+    let density = |x: f64| {
+        let half = 0.5 * x * x;
+        DENSITY_AT_ZERO / (1.0 + half + 0.5 * half * half)
+    };
+    // ∫ Φ up to x: less than φ(x) below 0, and no more than x + φ(0) above.
+    let tail = |x: f64| if x < 0.0 { density(x) } else { x + DENSITY_AT_ZERO };
+    let ((g_left, g_right), (s_left, s_right)) = (g.slopes(), s.slopes());
+    let identity = s.is_identity();
+    let mut sum = 0.0;
+    let mut last: Option<(f64, f64, f64)> = None;
+    for (&z, &t) in g.places().iter().zip(g.levels()) {
+        let u = if identity { z } else { s.level(z) };
+        match last {
+            None => sum += tail(t) / g_left + tail(u) / s_left,
+            Some((z0, t0, u0)) => {
+                let apart = (t0 - u0).abs().max((t - u).abs());
+                // The nearest to 0 that either comes along the piece.
+                let nearest = t0.min(u0).max(-t.max(u)).max(0.0);
+                sum += (z - z0) * apart * density(nearest);
+            }
+        }
+        last = Some((z, t, u));
+    }
+    last.map_or(0.0, |(_, t, u)| 2.0 * (sum + tail(-t) / g_right + tail(-u) / s_right))
 }
 
 /// Calls `visit` at every knot of `g`, a few scores at a time.

@@ -159,6 +159,7 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
         error::finite("outcome", outcome)?;
         let Stream { recalibrator, issued, room, .. } = self;
         let plan = room.get_or_insert_with(|| Box::new(recalibrator.empty_plan()));
+        plan.at_once = true;
         recalibrator.plan(forecast, groups, *issued, plan)?;
         *issued += 1;
         recalibrator.announced(plan);

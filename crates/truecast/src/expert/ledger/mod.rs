@@ -119,27 +119,26 @@ impl Ledgers {
         &self.books[level * self.kinds.len()..][..self.kinds.len()]
     }
 
-    /// w of each ledger at a level, from the widths and what a memo holds behind the plays.
-    fn weights<'a>(&'a self, level: usize, widths: &'a [f64], memo: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
-        let mut extra = &memo[2 * self.levels.count()..];
-        self.kinds.iter().map(move |kind| {
-            let weight = match kind {
-                LedgerKind::Uniform => 1.0,
-                LedgerKind::Crps => widths[level],
-                LedgerKind::Group(_) => take(&mut extra, 1)[0],
-                LedgerKind::Threshold(_) => take(&mut extra, self.levels.count())[level],
-            };
-            weight * self.inflation
-        })
-    }
-
-    /// The play at a level, given w/A of each ledger.
-    fn play(&self, level: usize, ratios: &[f64]) -> Play {
+    /// The play at a level.
+    fn play(&self, level: usize, weights: &Weights<'_>) -> Play {
         let (v, u, pull) = (self.plays.values(), self.levels.probabilities()[level], self.pull());
         let books = self.at(level);
+        let ratio = |book: &Book, w: f64| {
+            let square = book.square + w * w;
+            if square > 0.0 { w / square } else { 0.0 }
+        };
+        // w/A does not change along the walk; of the usual two it is taken once.
+        let mut taken = [0.0; 2];
+        if let [a, b] = books {
+            let mut w = weights.of(&self.kinds);
+            taken = [ratio(a, w.next().unwrap_or(0.0)), ratio(b, w.next().unwrap_or(0.0))];
+        }
         let balance = |i: usize| {
-            let owed = books.iter().zip(ratios).map(|(book, ratio)| ratio * book.balances[i]);
-            owed.sum::<f64>() + pull * (u - v[i])
+            let owed = match books {
+                [a, b] => taken[0] * a.balances[i] + taken[1] * b.balances[i],
+                books => books.iter().zip(weights.of(&self.kinds)).map(|(b, w)| ratio(b, w) * b.balances[i]).sum(),
+            };
+            owed + pull * (u - v[i])
         };
         let (cell, fraction) = self.last[level];
         let start = (cell as usize, fraction);
@@ -152,35 +151,33 @@ impl Ledgers {
     fn book(&mut self, level: usize, told: &Told<'_>) {
         let (cell, a) = (told.memo[2 * level] as usize, told.memo[2 * level + 1]);
         let (p, u, happened) = (told.said[level], self.levels.probabilities()[level], told.happened(level));
-        let (error, pull) = (happened - p, self.pull());
+        let (error, pull, late) = (happened - p, self.pull(), told.late || self.coins.is_some());
+        let weights = Weights::at(level, self.levels.count(), told.widths, told.memo, self.inflation);
         let count = self.kinds.len();
-        // The weights borrow what is written to below.
-        let mut weights = [0.0; MOST_LEDGERS];
-        weights.iter_mut().zip(self.weights(level, told.widths, told.memo)).for_each(|(to, w)| *to = w);
-        let (mut growth, mut cross, mut kept) = (0.0, 0.0, 0.0_f64);
+        let (mut growth, mut cross, mut kept) = (0.0, 0.0, None);
         let books = &mut self.books[level * count..][..count];
-        let mut known = false;
-        for (book, &w) in books.iter_mut().zip(&weights) {
+        for (book, w) in books.iter_mut().zip(weights.of(&self.kinds)) {
             let before = book.square;
             book.square += w * w;
             let share = if w > 0.0 { w * (w / book.square) } else { 0.0 };
             growth += share;
-            if w > 0.0 {
-                cross += w / book.square * ((1.0 - a) * book.balances[cell] + a * book.balances[cell + 1]);
+            let low = &mut book.balances[cell..cell + 2];
+            if late && w > 0.0 {
+                cross += w / book.square * ((1.0 - a) * low[0] + a * low[1]);
             }
             // A ledger that has never had weight holds nothing that could be kept.
             if before > 0.0 {
-                (kept, known) = (kept.max(1.0 - share), true);
+                kept = Some(kept.map_or(1.0 - share, |kept: f64| kept.max(1.0 - share)));
             }
             book.total += w;
             book.shift += w * (p - u) * (p - u);
-            book.balances[cell] += w * (1.0 - a) * error;
-            book.balances[cell + 1] += w * a * error;
+            low[0] += w * (1.0 - a) * error;
+            low[1] += w * a * error;
         }
-        let cross = if told.late || self.coins.is_some() { 2.0 * error * cross } else { -2.0 * pull * (u - p) * error };
-        let kept = if known { kept } else { 1.0 };
+        let cross = if late { 2.0 * error * cross } else { -2.0 * pull * (u - p) * error };
         let spread = (1.0 - a) * (1.0 - a) + a * a;
-        self.bounds[level] = kept * self.bounds[level] + growth * error * error * spread + cross;
+        let bound = &mut self.bounds[level];
+        *bound = kept.unwrap_or(1.0) * *bound + growth * error * error * spread + cross;
     }
 
     /// One more outcome has been settled: with a half-life, all earlier ones count less.
@@ -226,14 +223,9 @@ impl Expert for Ledgers {
                 LedgerKind::Uniform | LedgerKind::Crps => {}
             }
         }
-        let mut ratios = [0.0; MOST_LEDGERS];
         for level in 0..count {
-            let weights = self.weights(level, occasion.widths, memo);
-            for (ratio, (book, w)) in ratios.iter_mut().zip(self.at(level).iter().zip(weights)) {
-                let square = book.square + w * w;
-                *ratio = if square > 0.0 { w / square } else { 0.0 };
-            }
-            let mut play = self.play(level, &ratios[..self.kinds.len()]);
+            let weights = Weights::at(level, count, occasion.widths, memo, self.inflation);
+            let mut play = self.play(level, &weights);
             if let Some(seed) = self.coins {
                 play = play.rounded(&self.plays, random::uniform(seed, occasion.step, level as u32));
             }
@@ -282,11 +274,41 @@ impl Expert for Ledgers {
     }
 }
 
-/// Takes the first entries off a memo; a memo that is too short is never valid, and gives none.
-fn take<'a>(memo: &mut &'a [f64], count: usize) -> &'a [f64] {
-    let (taken, rest) = memo.split_at(count.min(memo.len()));
-    *memo = rest;
-    taken
+/// What the ledgers weigh one level with.
+struct Weights<'a> {
+    level: usize,
+    count: usize,
+    width: f64,
+    /// Of groups, one number, and of thresholds, one for each level.
+    extra: &'a [f64],
+    inflation: f64,
+}
+
+impl<'a> Weights<'a> {
+    fn at(level: usize, count: usize, widths: &[f64], memo: &'a [f64], inflation: f64) -> Self {
+        let width = widths.get(level).copied().unwrap_or(0.0);
+        Weights { level, count, width, extra: &memo[2 * count..], inflation }
+    }
+
+    /// In the order of the ledgers.
+    fn of<'b>(&'b self, kinds: &'b [LedgerKind]) -> impl Iterator<Item = f64> + 'b {
+        let mut next = 0;
+        kinds.iter().map(move |kind| {
+            let weight = match kind {
+                LedgerKind::Uniform => 1.0,
+                LedgerKind::Crps => self.width,
+                LedgerKind::Group(_) => {
+                    next += 1;
+                    self.extra[next - 1]
+                }
+                LedgerKind::Threshold(_) => {
+                    next += self.count;
+                    self.extra[next - self.count + self.level]
+                }
+            };
+            weight * self.inflation
+        })
+    }
 }
 
 /// Linear interpolation weights of `z` on the levels; all on the outer level beyond them.
