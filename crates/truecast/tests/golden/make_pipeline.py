@@ -38,7 +38,7 @@ import sys
 import numpy as np
 
 import pipeline
-from pipeline import LEVELS, PLACES, Gaussian, Phi, Pipeline, Samples, Table, probit
+from pipeline import LEVELS, PLACES, TAILS, Gaussian, Phi, Pipeline, Samples, Table, probit
 
 FILE = pathlib.Path(__file__).with_name("pipeline.json")
 AT_Z = [-4.0, -2.0, -1.0, -0.3, 0.0, 0.3, 1.0, 2.0, 4.0]
@@ -87,7 +87,7 @@ def normal(rng, t): return rng.normal(size=len(t))
 
 def stepping_outside(rng, bound, ticket):
     """Just outside of the announced 80 % interval, within +-bound; sees the announced forecast."""
-    low, high = ticket.final.place(-PLACES[6]), ticket.final.place(PLACES[6])
+    t = PLACES[TAILS.index(.1)]; low, high = ticket.final.place(-t), ticket.final.place(t)
     room = [z for z in (high + 1e-3, low - 1e-3) if abs(z) <= bound]
     return room[rng.integers(len(room))] if room else rng.uniform(-bound, bound)
 
