@@ -20,7 +20,7 @@ pub(crate) enum Reader {
 impl Reader {
     /// Where nothing but a few quantiles or moments of every forecast is asked for.
     pub(crate) fn new(question: &Question<'_>) -> Option<Self> {
-        let Ask { answer, row_scores, scoreboards, fan, raw_only } = question.ask;
+        let Ask { answer, row_scores, scoreboards, fan, raw_only, .. } = question.ask;
         if *row_scores || *scoreboards || *fan > 0 || *raw_only {
             return None;
         }

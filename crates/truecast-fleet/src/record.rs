@@ -12,12 +12,16 @@ use crate::error::Result;
 /// Φ⁻¹(0.9): an outcome whose probit score is within ± this lies in the central 80 % interval.
 const EIGHTY: f64 = 1.281_551_565_544_600_4;
 
-/// Outcomes seen, and how many lay in the 80 % intervals: what every run counts, because it costs nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Outcomes of a series of which every one is scored, and which of the later ones is: the score of a calibrated forecast takes longer than its calibration.
+const ALL_SCORED: u64 = 256;
+const SCORED: u64 = 64;
+
+/// Outcomes seen, and how they were met: what every run counts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tally {
     /// Rows read.
     pub rows: u64,
-    /// Outcomes learned from.
+    /// Outcomes met.
     pub outcomes: u64,
     /// Of them, within the base's 80 % interval.
     pub raw: u64,
@@ -25,21 +29,61 @@ pub struct Tally {
     pub calibrated: u64,
     /// Rows whose quantiles crossed and were sorted.
     pub repaired: u64,
+    /// Rows whose forecast had been given before.
+    pub again: u64,
+    /// Sums of the CRPS, of the base and calibrated, over `scored` outcomes: all of a short series, one in 64 of a long one's later ones, which stand for the rest.
+    pub crps: [f64; 2],
+    /// How many outcomes the sums stand for.
+    pub scored: u64,
 }
 
 impl Tally {
+    /// One more outcome, by its probit scores.
     pub(crate) fn learn(&mut self, scores: Scores) {
         self.outcomes += 1;
         self.raw += u64::from(scores.base.abs() <= EIGHTY);
         self.calibrated += u64::from(scores.calibrated.abs() <= EIGHTY);
     }
 
-    pub(crate) fn add(&mut self, other: &Tally) {
+    /// For how many outcomes the CRPS of the next one stands; 0 if it is not wanted.
+    pub(crate) fn weight(&self) -> u64 {
+        match self.outcomes {
+            0..ALL_SCORED => 1,
+            count if count % SCORED == 0 => SCORED,
+            _ => 0,
+        }
+    }
+
+    /// The CRPS of an outcome.
+    pub(crate) fn score(&mut self, weight: u64, crps: [f64; 2]) {
+        self.scored += weight;
+        (0..2).for_each(|side| self.crps[side] += weight as f64 * crps[side]);
+    }
+
+    /// One more outcome, by all of its scores.
+    pub fn meet(&mut self, scores: &RowScores) {
+        self.rows += 1;
+        self.outcomes += 1;
+        self.raw += u64::from(scores.covered[0]);
+        self.calibrated += u64::from(scores.covered[1]);
+        self.score(1, scores.crps);
+    }
+
+    /// Takes another one's counts.
+    pub fn add(&mut self, other: &Tally) {
         self.rows += other.rows;
         self.outcomes += other.outcomes;
         self.raw += other.raw;
         self.calibrated += other.calibrated;
         self.repaired += other.repaired;
+        self.again += other.again;
+        self.scored += other.scored;
+        (0..2).for_each(|side| self.crps[side] += other.crps[side]);
+    }
+
+    /// By how many percent the CRPS has changed.
+    pub fn change(&self) -> Option<f64> {
+        (self.scored > 0 && self.crps[0] > 0.0).then(|| 100.0 * (self.crps[1] / self.crps[0] - 1.0))
     }
 }
 
@@ -54,8 +98,12 @@ pub(crate) struct Record {
 /// What a row says besides its forecast.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'a> {
+    /// Its number in the batch.
+    pub(crate) row: usize,
     pub(crate) outcome: Option<f64>,
     pub(crate) members: &'a [f64],
+    /// Whether the outcome is learned with the row, which counts it.
+    pub(crate) is_learned: bool,
 }
 
 impl Record {
@@ -71,19 +119,8 @@ impl Record {
     ) -> Result<()> {
         question.prepared.fill(calibrated, row.members, answers.values);
         let ask = question.ask;
-        let scoring = ask.row_scores || ask.scoreboards || ask.raw_only;
-        if let Some(outcome) = row.outcome.filter(|_| scoring) {
-            let draw = draw();
-            if ask.row_scores {
-                answers.scores.push(scores(answers.row, base, calibrated, outcome, draw)?);
-            }
-            if ask.scoreboards {
-                self.scoreboard.get_or_insert_default().observe(base, calibrated, outcome, draw)?;
-            }
-            if ask.raw_only {
-                let z = base.randomised_probit(outcome, draw);
-                self.tally.learn(Scores { base: z, calibrated: z });
-            }
+        if let Some(outcome) = row.outcome {
+            self.meet(row, outcome, base, calibrated, draw, question, answers.scores)?;
         }
         if ask.fan > 0 {
             if self.fan.len() >= ask.fan {
@@ -95,6 +132,49 @@ impl Record {
                 calibrated: FAN.map(|p| calibrated.quantile(p)),
                 raw: (base.at_probit(-EIGHTY), base.at_probit(EIGHTY)),
             });
+        }
+        Ok(())
+    }
+}
+
+impl Record {
+    /// Scores a forecast whose outcome is known to whoever asks, though it may not be learned yet.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn meet(
+        &mut self,
+        row: Row<'_>,
+        outcome: f64,
+        base: &dyn Forecast,
+        calibrated: &dyn Forecast,
+        draw: impl FnOnce() -> f64,
+        question: &Question<'_>,
+        scored: &mut Vec<RowScores>,
+    ) -> Result<()> {
+        let (ask, weight) = (question.ask, self.tally.weight());
+        let draw = (ask.row_scores || ask.scoreboards || !row.is_learned).then(draw).unwrap_or_default();
+        let mut crps = None;
+        if ask.row_scores {
+            let scores = scores(row.row, base, calibrated, outcome, draw)?;
+            crps = Some(scores.crps);
+            scored.push(scores);
+        }
+        if ask.scoreboards {
+            self.scoreboard.get_or_insert_default().observe(base, calibrated, outcome, draw)?;
+        }
+        if weight > 0 {
+            let of = |forecast: &dyn Forecast| forecast.crps(outcome);
+            let crps = match crps {
+                Some(crps) => crps,
+                None if ask.raw_only => [of(base); 2],
+                None => [of(base), of(calibrated)],
+            };
+            if crps.iter().all(|crps| crps.is_finite()) {
+                self.tally.score(weight, crps);
+            }
+        }
+        if !row.is_learned {
+            let probit = |forecast: &dyn Forecast| forecast.randomised_probit(outcome, draw);
+            self.tally.learn(Scores { base: probit(base), calibrated: probit(calibrated) });
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use truecast::forecast::Quantiles;
 use truecast::recalibrate::Method;
 use truecast::{Error as CoreError, Forecast, Gaussian, Recalibrator, SnapshotError, Stream, normal, random};
-use truecast_fleet::{Answer, Ask, Error, Fleet, Given, Lateness, Rows, Settings, Task};
+use truecast_fleet::{Answer, Ask, Error, Fleet, Given, Lateness, Plain, Rows, Settings, Task};
 
 /// A row of a made-up table.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ impl Rows for Table {
 
     fn task(&self, row: usize) -> Result<Task, Error> {
         let Row { forecast, outcome, group, now, due, .. } = self.0[row].clone();
-        Ok(Task { forecast, outcome, groups: group.into_iter().collect(), now, due })
+        Ok(Task { groups: group.into_iter().collect(), now, due, ..Task::plain(forecast, outcome) })
     }
 
     fn refuse(&self, _row: usize, error: Error) -> Error {
@@ -47,7 +47,7 @@ impl Rows for Table {
 }
 
 fn ask(answer: Answer) -> Ask {
-    Ask { answer, row_scores: false, scoreboards: false, fan: 0, raw_only: false }
+    Ask::numbers(answer)
 }
 
 /// Three series that take turns by a coin, overconfident, with some outcomes missing.
@@ -172,11 +172,10 @@ impl Rows for InFewWords<'_> {
         self.0.task(row)
     }
 
-    fn plain(&self, row: usize) -> Option<(Gaussian, f64)> {
-        match &self.0.0[row].forecast {
-            Given::Distribution(forecast) => forecast.as_gaussian().zip(self.0.0[row].outcome),
-            _ => None,
-        }
+    fn plain(&self, row: usize) -> Option<Plain> {
+        let Given::Distribution(forecast) = &self.0.0[row].forecast else { return None };
+        let (forecast, outcome) = forecast.as_gaussian().zip(self.0.0[row].outcome)?;
+        Some(Plain { forecast, outcome, now: self.0.0[row].now })
     }
 
     fn refuse(&self, row: usize, error: Error) -> Error {
