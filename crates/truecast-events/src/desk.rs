@@ -206,7 +206,8 @@ impl Desk {
 
     /// Notes with the fleet what later tables, and outcomes, need to know of this one.
     pub fn close(&self, fleet: &mut Fleet) -> Result<()> {
-        self.meaning.memo.keep(fleet)
+        // Where nothing tells forecasts apart, none can wait.
+        if self.meaning.memo.rest.is_empty() { Ok(()) } else { self.meaning.memo.keep(fleet) }
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) const OUTCOME: &[&str] = &[
 pub(super) const KEY: &[&str] = &["key", "unique_id", "series_id", "series", "item_id", "id"];
 /// When a forecast was made: the first that is there is taken.
 pub(super) const MADE: &[&str] =
-    &["cutoff", "origin", "reference_date", "origin_date", "forecast_date", "made_at", "issued_at", "made"];
+    &["cutoff", "origin", "reference_date", "origin_date", "forecast_date", "made_at", "issued_at"];
 /// Dates that hubs give their forecasts. They are handed in before such a day ends, so that what is known of it comes too late.
 pub(super) const MADE_BEFORE: &[&str] = &["reference_date", "origin_date", "forecast_date"];
 /// What a forecast is about: the first that is there is taken.
@@ -40,8 +40,7 @@ pub(super) const ABOUT: &[&str] = &[
 /// How far ahead.
 pub(super) const HORIZON: &[&str] = &["horizon", "h", "lead", "lead_time", "step_ahead", "steps_ahead"];
 /// When an outcome became known.
-pub(super) const KNOWN: &[&str] =
-    &["known_at", "available_at", "outcome_time", "outcome_at", "resolved_at", "known"];
+pub(super) const KNOWN: &[&str] = &["known_at", "available_at", "outcome_time", "outcome_at", "resolved_at"];
 /// The centre of a distribution.
 pub(super) const MEAN: &[&str] = &[
     "mean",

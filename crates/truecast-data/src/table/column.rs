@@ -164,6 +164,11 @@ impl Column {
     }
 }
 
+/// The number that a text says, `None` where it says that one is missing.
+pub fn number_of(text: &[u8]) -> Result<Option<f64>, NotANumber> {
+    parse(text)
+}
+
 /// The time that a text says: a number as it is, a date or an instant in seconds.
 pub fn time_of(text: &[u8]) -> Option<f64> {
     let seconds = || std::str::from_utf8(text).ok().and_then(calendar::seconds);
