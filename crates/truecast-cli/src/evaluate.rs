@@ -105,11 +105,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         say!("{} {} left out", count(refusals.skipped()), plural(refusals.skipped(), "row was", "rows were"));
     }
     let parts: Vec<_> = desk.by().iter().map(|(name, tally)| (name.clone(), *tally)).collect();
-    let by = args
-        .events
-        .by()
-        .filter(|_| !parts.is_empty())
-        .map_or_else(String::new, |name| format!("\n{}\n", parts_table(name, &parts)));
+    let by =
+        if parts.is_empty() { String::new() } else { format!("\n{}\n", parts_table(desk.by_name(), &parts)) };
     print(&format!("{}{by}", table(&scoreboard)))
 }
 

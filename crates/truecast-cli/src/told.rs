@@ -130,7 +130,7 @@ impl Run<'_> {
         }
         if !self.desk.by().is_empty() {
             let parts: Vec<_> = self.desk.by().iter().map(|(name, tally)| (name.clone(), *tally)).collect();
-            say!("{}", table("by", &parts));
+            say!("{}", table(self.desk.by_name(), &parts));
         }
         self.counted().iter().for_each(|line| say!("{line}"));
         if series > 1 && series == tally.rows && !self.desk.holds() {

@@ -204,6 +204,11 @@ impl Desk {
         Ok(taken)
     }
 
+    /// The column that was asked for.
+    pub fn by_name(&self) -> &str {
+        self.meaning.by.map_or("", |column| self.meaning.name(column))
+    }
+
     /// Notes with the fleet what later tables, and outcomes, need to know of this one.
     pub fn close(&self, fleet: &mut Fleet) -> Result<()> {
         // Where nothing tells forecasts apart, none can wait.

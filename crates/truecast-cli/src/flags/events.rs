@@ -59,11 +59,6 @@ pub(crate) struct EventFlags {
 }
 
 impl EventFlags {
-    /// The column by whose values outcomes are counted.
-    pub(crate) fn by(&self) -> Option<&str> {
-        self.by.as_deref()
-    }
-
     /// What was said here, or else in the configuration, about a table with these columns.
     pub(crate) fn request(&self, columns: &ColumnFlags, config: &Config) -> Request {
         let filter = if self.filter.is_empty() {

@@ -34,7 +34,8 @@ pub fn recognise(file: &str, names: &[String], wishes: &Wishes) -> Result<Layout
         Some(name) => Some(columns.find(name, "outcome")?),
         None => columns.the_only("outcome", "outcome", spelling::OUTCOME, |column| {
             // A hub's `target` says what is forecast, not what happened.
-            taken.contains(&column) || (long && names[column].eq_ignore_ascii_case("target"))
+            let is_key = wishes.keys.as_ref().is_some_and(|keys| keys.contains(&names[column]));
+            is_key || taken.contains(&column) || (long && names[column].eq_ignore_ascii_case("target"))
         })?,
     };
     if let Some(column) = outcome.filter(|column| taken.contains(column)) {
