@@ -117,7 +117,7 @@ def test_frames_are_taken_as_they_come(library: Any, frame: Any) -> None:
 def test_whole_frames_know_what_was_known_at_the_cutoff(library: Any, frame: Any) -> None:
     """`tc.calibrate` with the frame's own times is the adapter without its split by horizon."""
     for model in library.models:
-        whole = tc.calibrate(frame, model=model, time="cutoff", outcome_time="ds")
+        whole = tc.calibrate(frame, model=model)
         adapter = nixtla.calibrate(frame, models=[model], by_horizon=False)
         assert type(whole) is type(frame) and list(whole.columns) == list(frame.columns)
         for end in ("lo-80", "hi-80", "lo-95", "hi-95"):
@@ -125,7 +125,7 @@ def test_whole_frames_know_what_was_known_at_the_cutoff(library: Any, frame: Any
             np.testing.assert_allclose(column(whole, f"{model}-{end}"), column(adapter, f"{model}-{end}"), rtol=1e-7)
         summary = tc.evaluate(frame, model=model)
         assert summary.rows == len(frame) and summary.coverage["0.8"].raw == pytest.approx(held(frame, model), abs=1e-12)
-        assert tc.compare(frame, model=model, time="cutoff", outcome_time="ds", methods=["ledger"])["ledger"].rows == len(frame)
+        assert tc.compare(frame, model=model, methods=["ledger"])["ledger"].rows == len(frame)
 
 
 def test_several_models_are_a_question(library: Any, frame: Any) -> None:
@@ -149,6 +149,6 @@ def test_points_get_intervals(library: Any, frame: Any) -> None:
     model = library.models[0]
     points = frame[["unique_id", "ds", "cutoff", "y", model]]
     assert abs(held(nixtla.calibrate(points, models=[model]), model) - 0.8) < 0.28
-    whole = tc.calibrate(points, point=model, time="cutoff", outcome_time="ds", coverage=0.8)
+    whole = tc.calibrate(points, point=model, coverage=0.8)
     y = column(whole, "y")
     assert abs(np.mean((column(whole, "lo-80") <= y) & (y <= column(whole, "hi-80"))) - 0.8) < 0.28

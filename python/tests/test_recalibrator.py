@@ -231,7 +231,7 @@ def test_damaged_states_are_refused() -> None:
         ({"prior": -1.0}, errors.OutOfRangeError, "prior must be zero or more, got -1"),
         ({"groups": 65}, errors.UnknownGroupError, "group 64 is unknown"),
         ({"thresholds": [float("inf")]}, errors.NotFiniteError, "threshold must be finite, got inf"),
-        ({"method": "aci", "guard": False}, errors.LedgerOnlyError, "no guard is a setting of the method ledger, not of aci"),
+        ({"method": "aci", "lags": False}, errors.NotASettingError, "no lags is no setting of aci"),
     ],
 )
 def test_wrong_settings(keywords: dict[str, Any], error: type[Exception], message: str) -> None:

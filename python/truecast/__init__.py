@@ -49,13 +49,14 @@ from ._core import (
 )
 from .certificates import Certificate, LedgerCertificate
 from .errors import TruecastError
-from .frames import calibrate, compare, evaluate
+from .frames import Booked, calibrate, compare, evaluate, resolve
 from .optimise import Minimum, Trial, minimize
 from .results import Run
 from .spaces import Choice, Integer, Real
 from .summaries import Comparison, CrpsSides, Sides, Summary
 
 __all__ = [
+    "Booked",
     "CDF",
     "Certificate",
     "Choice",
@@ -95,5 +96,6 @@ __all__ = [
     "errors",
     "evaluate",
     "minimize",
+    "resolve",
     "scores",
 ]

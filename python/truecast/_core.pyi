@@ -38,10 +38,8 @@ __all__ = [
     "Space",
     "Stream",
     "Study",
-    "_Layout",
-    "_Table",
-    "_recognise",
-    "_times",
+    "_Desk",
+    "_Frame",
     "__version__",
 ]
 __version__: str
@@ -525,6 +523,7 @@ class Fleet:
         groups: Iterable[str | int | Sequence[str | int] | None] | None = None,
         time: _ArrayLike | None = None,
         due: _ArrayLike | None = None,
+        about: Sequence[str | int] | None = None,
         missing: bool = False,
     ) -> Run:
         """Takes a batch: recalibrates every row with what its series knew before it, then learns its outcome."""
@@ -545,9 +544,31 @@ class Fleet:
     def certificate(self) -> Certificate:
         """One certificate over all series."""
     def _take(
-        self, table: _Table, *, q: Sequence[float] | None = None, scores: bool = False, skip: bool = False
-    ) -> tuple[list[_Array], list[_Array], list[int], list[tuple[int, Exception]]]: ...
-    def _score(self, table: _Table, *, raw_only: bool = False, skip: bool = False) -> tuple[dict[str, Any], list[tuple[int, Exception]]]: ...
+        self, desk: _Desk, frame: _Frame, outcomes: tuple[_Frame, Sequence[str]] | None = None, *, skip: bool = False
+    ) -> tuple[
+        list[tuple[int, _Array, NDArray[np.bool_] | None]], list[int], list[tuple[str, _Array]], list[int], list[tuple[int, Exception]]
+    ]: ...
+    def _score(
+        self,
+        desk: _Desk,
+        frame: _Frame,
+        outcomes: tuple[_Frame, Sequence[str]] | None = None,
+        *,
+        raw_only: bool = False,
+        skip: bool = False,
+    ) -> tuple[dict[str, Any], list[tuple[int, Exception]]]: ...
+    def _resolve(
+        self, outcomes: _Frame, names: Sequence[str], *, outcome: str | None = None, revisions: str = "first"
+    ) -> tuple[int, int, int]: ...
+    def issue(self, key: str | int, about: str | int, forecast: _Forecast | Point, *, made: float | None = None) -> Recalibrated:
+        """Gives the calibrated forecast, which waits for its outcome."""
+    def resolve(self, about: str | int, y: float, *, key: str | int | None = None) -> int:
+        """Brings an outcome to every series in which a forecast about this waits."""
+    def expire(self, before: float) -> int:
+        """Forgets forecasts that were made before this time and still wait."""
+    @property
+    def open(self) -> int:
+        """Forecasts that wait for their outcome."""
     def to_bytes(self) -> bytes:
         """The state of all series as bytes."""
     @staticmethod
@@ -590,79 +611,46 @@ def interval_score(
     """Winkler's score of central intervals."""
 
 @final
-class _Layout:
-    @property
-    def form(self) -> str: ...
-    @property
-    def columns(self) -> list[int]: ...
-    @property
-    def outcome(self) -> int | None: ...
-    @property
-    def keys(self) -> list[int]: ...
-    @property
-    def time(self) -> int | None: ...
-    @property
-    def outcome_time(self) -> int | None: ...
-    @property
-    def output_type(self) -> tuple[int, int] | None: ...
+class _Frame:
+    def __new__(cls, rows: int, columns: Sequence[tuple[int, _Array | None, _Array | None, _Coded | None]]) -> _Frame: ...
 
 @final
-class _Table:
+class _Desk:
     def __new__(
         cls,
-        layout: _Layout,
-        rows: int,
-        columns: Sequence[_Array],
-        *,
-        outcome: _Array | None = None,
-        outcome_name: str = "",
-        keys: _Coded | None = None,
-        groups: Sequence[tuple[str, _Coded]] = ...,
-        time: _Array | None = None,
-        due: _Array | None = None,
-    ) -> _Table: ...
-    @staticmethod
-    def hub(
-        tasks: NDArray[np.int64],
-        kinds: _Coded,
-        ids: _Coded,
-        values: _Array,
-        names: tuple[str, str],
-        *,
-        skip: bool = False,
-        outcome: _Array | None = None,
-        outcome_name: str = "",
-        keys: _Coded | None = None,
-        time: _Array | None = None,
-        due: _Array | None = None,
-    ) -> _Table: ...
-    @staticmethod
-    def m5(
-        series: _Coded,
-        probabilities: _Array,
-        first_days: NDArray[np.int64],
-        days: Sequence[_Array],
         names: Sequence[str],
         *,
+        form: str | None = None,
+        outcome: str | None = None,
+        key: Sequence[str] | None = None,
+        made: str | None = None,
+        about: str | None = None,
+        known: str | None = None,
+        horizon: str | None = None,
+        mean: str | None = None,
+        std: str | None = None,
+        point: str | None = None,
+        model: str | None = None,
+        interval_width: float | None = None,
+        lag: str | None = None,
+        step: str | None = None,
+        delay: int | None = None,
+        groups: Sequence[str] = ...,
+        only: Sequence[tuple[str, str]] = ...,
+        revisions: str = "first",
+        replace: bool = False,
+        keep: bool = False,
         skip: bool = False,
-        places: NDArray[np.int64] | None = None,
-        outcomes: Sequence[_Array] = ...,
-    ) -> _Table: ...
-
-def _recognise(
-    names: Sequence[str],
-    *,
-    form: str | None = None,
-    outcome: str | None = None,
-    key: Sequence[str] | None = None,
-    time: str | None = None,
-    outcome_time: str | None = None,
-    mean: str | None = None,
-    std: str | None = None,
-    point: str | None = None,
-    model: str | None = None,
-) -> _Layout: ...
-def _times(texts: Sequence[str]) -> list[float | None]: ...
+        quantiles: Sequence[float] = ...,
+        intervals: Sequence[float] = ...,
+        scores: bool = False,
+    ) -> _Desk: ...
+    @property
+    def columns(self) -> tuple[list[int], list[int], list[int]]: ...
+    @property
+    def forecasts(self) -> list[int]: ...
+    @property
+    def lateness(self) -> tuple[bool, int]: ...
 
 # Optimisation.
 

@@ -120,29 +120,10 @@ class ColumnsError(InvalidInputError):
 
 
 class CellError(InvalidInputError):
-    """A cell of a frame holds something else than it should."""
+    """A row of a frame breaks a rule: which, in which column if one is at fault, what stands there, and what to do about it."""
 
-    value: Any
-
-
-class NotANumberError(CellError):
-    """A cell that should hold a number does not."""
-
-
-class NotATimeError(CellError):
-    """A cell that should hold a time does not."""
-
-
-class NotAProbabilityError(CellError):
-    """A cell that should hold a quantile's probability does not."""
-
-
-class SecondOutcomeError(InvalidInputError):
-    """There are two outcomes that differ for the same forecast."""
-
-
-class NoForecastError(InvalidInputError):
-    """A row without a forecast: it may lack an outcome, not a forecast."""
+    value: str | None
+    rule: str
 
 
 class NoOutcomesError(TruecastError):

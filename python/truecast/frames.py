@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import errors, hub, m5, tables
-from ._core import Fleet, _Layout, _recognise, _Table
+from . import errors, tables
+from ._core import Fleet, _Desk, _Frame
 from .summaries import Comparison, Summary
 
 if TYPE_CHECKING:
@@ -31,19 +31,15 @@ if TYPE_CHECKING:
 
     _Form: TypeAlias = Literal["gaussian", "quantiles", "intervals", "samples", "point", "hubverse", "m5"]
     _OnError: TypeAlias = Literal["fail", "skip"]
+    _Revisions: TypeAlias = Literal["first", "last"]
 
 FrameT = TypeVar("FrameT")
 
 # Groups that a column has room for unless it says how many, and N of the paper's experiments.
 _USUAL_GROUPS = 8
 _PAPER_RESOLUTION = 20
-# Intervals for point forecasts, which have none of their own.
-_USUAL_COVERAGES = (0.5, 0.8, 0.95)
-# Forms with a forecast in several rows.
-_LONG = ("hubverse", "m5")
 # Rows that are named when some are left out.
 _SHOWN = 5
-_SCORES = ("pit_raw", "pit", "crps_raw", "crps")
 _METHODS: tuple[_Method, ...] = (
     "experts",
     "ledger",
@@ -62,108 +58,32 @@ _METHODS: tuple[_Method, ...] = (
 
 
 @dataclass(frozen=True)
-class _Recognised:
-    """A frame with the meaning of its columns."""
+class _Read:
+    """A frame, the desk that knows what its columns mean, and outcomes in a frame of their own."""
 
     table: tables.Table
-    layout: _Layout
-    outcomes: tables.Table | None
-
-    @property
-    def is_long(self) -> bool:
-        return self.layout.form in _LONG
-
-    @property
-    def skips(self) -> bool:
-        """True if rows that break a rule are left out."""
-        return self.table.refused is not None
-
-    def name(self, column: int | None) -> str:
-        return "" if column is None else self.table.names[column]
-
-    def rows(self, groups: Sequence[str] = ()) -> _Table:
-        """The rows as a fleet takes them."""
-        table, layout = self.table, self.layout
-        if layout.form == "m5":
-            return m5.rows(table, layout.keys[0], layout.columns, self.outcomes)
-        outcome = None if layout.outcome is None else table.numbers(layout.outcome)
-        keys = self._coded(layout.keys) if layout.keys else None
-        # Late outcomes alone need times; whatever else a column of that name holds is nobody's business.
-        late = layout.outcome_time is not None or self.is_long
-        time = None if layout.time is None or not late else table.times(layout.time)
-        due = None if layout.outcome_time is None else table.times(layout.outcome_time)
-        if layout.output_type is None:
-            columns = [table.numbers(column) for column in layout.columns]
-            labels = [(name, table.labels(table.names.index(name))) for name in groups]
-            return _Table(
-                layout, table.rows, columns, outcome=outcome, outcome_name=self.name(layout.outcome), keys=keys, groups=labels, time=time, due=due
-            )
-        kind, identifier = layout.output_type
-        (value,) = layout.columns
-        # What tells forecasts apart, whichever of the columns tell series apart.
-        task = [column for column in range(len(table.names)) if column not in (kind, identifier, value, layout.outcome)]
-        if self.outcomes is not None:
-            times = [column for column in (layout.time, layout.outcome_time) if column is not None]
-            outcome = hub.outcomes(table, task, times, self.outcomes)
-        return _Table.hub(
-            self._coded(task)[0] if task else np.zeros(table.rows, dtype=np.int64),
-            table.labels(kind),
-            table.labels(identifier),
-            table.numbers(value),
-            (self.name(identifier), self.name(value)),
-            skip=self.skips,
-            outcome=outcome,
-            outcome_name=self.name(layout.outcome),
-            keys=keys,
-            time=time,
-            due=due,
-        )
+    desk: _Desk
+    frame: _Frame
+    outcomes: tuple[_Frame, list[str]] | None
+    skips: bool
 
     def tell(self, refused: Sequence[tuple[int, Exception]]) -> None:
         """Warns of rows that were left out."""
         if not refused:
             return
-        unreadable = self.table.refused or {}
-        found = tuple((row, unreadable.get(row, error)) for row, error in refused)
-        said = [str(error) if str(error).startswith(f"row {row}") else f"row {row}: {error}" for row, error in found[:_SHOWN]]
-        more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-        count = "1 row was" if len(found) == 1 else f"{len(found)} rows were"
+        said = [str(error).splitlines()[0] for _, error in refused[:_SHOWN]]
+        more = [f"and {len(refused) - _SHOWN} more"] if len(refused) > _SHOWN else []
+        count = "1 row was" if len(refused) == 1 else f"{len(refused)} rows were"
         warning = errors.SkippedRowsWarning("\n  ".join([f"{count} left out", *said, *more]))
-        warning.count, warning.refused = len(found), found
+        warning.count, warning.refused = len(refused), tuple(refused)
         warnings.warn(warning, stacklevel=3)
 
-    def _coded(self, columns: Sequence[int]) -> tables.Coded:
-        """The cells of several columns together, joined as the command joins them."""
-        every = [self.table.labels(column) for column in columns]
-        if len(every) == 1:
-            return every[0]
-        # One number for each set of cells, made dense after each column so that it cannot grow out of range.
-        together = np.zeros(self.table.rows, dtype=np.int64)
-        for codes, texts in every:
-            together = np.unique(together * (len(texts) + 1) + codes + 1, return_inverse=True)[1]
-        first = np.unique(together, return_index=True)[1].tolist()
-        joined = ["\x1f".join("" if codes[row] < 0 else texts[codes[row]] for codes, texts in every) for row in first]
-        return together.astype(np.int64, copy=False), joined
 
-
-def _recognised(
-    frame: Any,
-    outcome: str | ArrayLike | None,
-    key: str | Sequence[str] | None,
-    form: _Form | None,
-    mean: str | None,
-    std: str | None,
-    point: str | None,
-    model: str | None,
-    time: str | None,
-    outcome_time: str | None,
-    outcomes: Any,
-    on_error: _OnError,
-) -> _Recognised:
+def _read(frame: Any, outcome: str | ArrayLike | None, key: str | Sequence[str] | None, model: str | None, outcomes: Any, on_error: _OnError, **said: Any) -> _Read:
+    """Reads what the desk asks for. What is said has the names of the desk's arguments."""
     table = tables.of(frame, model)
     if on_error not in ("fail", "skip"):
         raise _setting(f'on_error is "fail" or "skip", not {on_error!r}')
-    table.refused = {} if on_error == "skip" else None
     if outcome is not None and not isinstance(outcome, str):
         values = np.asarray(outcome)
         if values.shape != (table.rows,):
@@ -171,49 +91,36 @@ def _recognised(
             error.what, error.left, error.right = "rows and outcomes", table.rows, len(values)
             raise error
         outcome = table.beside("outcome", values)
-    layout = _recognise(
+    keys = [key] if isinstance(key, str) else None if key is None else list(key)
+    only = said.pop("where", None) or {}
+    desk = _Desk(
         table.names,
-        form=form,
         outcome=outcome,
-        key=[key] if isinstance(key, str) else None if key is None else list(key),
-        time=time,
-        outcome_time=outcome_time,
-        mean=mean,
-        std=std,
-        point=point,
+        key=keys,
         model=None if table.chosen else model,
+        skip=on_error == "skip",
+        only=[(name, tables.text(value)) for name, value in only.items()],
+        **said,
     )
-    if outcomes is not None and layout.form not in _LONG:
-        raise _setting("outcomes= is for hub and M5 forms; here a row holds its own outcome: name its column with outcome=")
-    for column in layout.columns:
+    for column in desk.forecasts:
         if column >= table.width:
             raise tables.columns_error(f"{table.names[column]} holds the forecast and is no column", "make it one: reset_index()")
-    return _Recognised(table, layout, None if outcomes is None else tables.of(outcomes))
+    given = None
+    if outcomes is not None:
+        theirs = tables.of(outcomes)
+        given = (theirs.all(), theirs.names)
+    return _Read(table, desk, table.read(*desk.columns), given, on_error == "skip")
 
 
 def _setting(message: str) -> errors.SettingError:
     return errors.SettingError(message)
 
 
-def _groups(groups: str | Sequence[str] | Mapping[str, int] | None, recognised: _Recognised) -> dict[str, int]:
+def _groups(groups: str | Sequence[str] | Mapping[str, int] | None) -> dict[str, int]:
     if groups is None:
         return {}
     named = {groups: _USUAL_GROUPS} if isinstance(groups, str) else groups
-    counts = dict(named) if isinstance(named, Mapping) else dict.fromkeys(named, _USUAL_GROUPS)
-    for name in counts:
-        if name not in recognised.table.names:
-            raise tables.columns_error(f'there is no column "{name}", which groups= names', f"the columns are {', '.join(recognised.table.names)}")
-    if recognised.is_long:
-        raise _setting("groups are for forms with one row for each forecast")
-    return counts
-
-
-def _timed(delay: int | None, recognised: _Recognised) -> bool:
-    """True if outcomes become known at times that rows say."""
-    column = recognised.layout.outcome_time
-    if delay is not None and column is not None and not recognised.is_long:
-        raise _setting(f"delay= and the column {recognised.name(column)} both say when outcomes become known: leave one of them out")
-    return delay is None and column is not None
+    return dict(named) if isinstance(named, Mapping) else dict.fromkeys(named, _USUAL_GROUPS)
 
 
 def _probabilities(name: str, given: float | Sequence[float] | None) -> list[float]:
@@ -240,9 +147,18 @@ def calibrate(
     point: str | None = None,
     model: str | None = None,
     form: _Form | None = None,
-    time: str | None = None,
-    outcome_time: str | None = None,
+    interval_width: float | None = None,
+    made: str | None = None,
+    about: str | None = None,
+    known: str | None = None,
+    horizon: str | None = None,
+    lag: str | float | None = None,
+    step: str | float | None = None,
+    delay: int | None = None,
+    where: Mapping[str, Any] | None = None,
     outcomes: Any = None,
+    revisions: _Revisions = "first",
+    replace: bool = False,
     on_error: _OnError = "fail",
     coverage: float | Sequence[float] | None = None,
     q: float | Sequence[float] | None = None,
@@ -261,22 +177,37 @@ def calibrate(
     randomised: bool | None = None,
     paper: bool | int = False,
     seed: int = 0,
-    delay: int | None = None,
 ) -> FrameT:
-    """The same rows with calibrated forecasts, each calibrated with what was known before it.
+    """The same rows with calibrated forecasts, each calibrated with what was known when it was made.
 
-    Rows are in time order within their series. One without an outcome (NaN, None, null) is forecast and teaches nothing.
+    Where rows say when forecasts were made, they learn only from outcomes that were known by then; where they do not, rows are in time order within their series.
+    A row without an outcome (NaN, None, null) is forecast; with a `fleet` it waits for its outcome.
 
     Parameters
     ----------
     frame : pandas, Polars or PyArrow frame, dict of arrays, NumPy array with fields
         Or anything with ``__arrow_c_stream__``, which comes back as a PyArrow table.
-    outcome, key, mean, std, point, model, form, time, outcome_time
+    outcome, key, mean, std, point, model, form
         Columns, where their names do not say what they hold. `outcome` may be the outcomes themselves, in the order of the rows; `key` may be several columns, and
         ``()`` says that all rows are one series; `model` is NAME of ``NAME-lo-80`` and ``NAME-hi-80``, or sktime's variable.
+    interval_width : float, optional
+        How much, in percent, an interval should hold whose columns do not say: ``yhat_lower`` and ``yhat_upper``.
+    made, about, known, horizon : str, optional
+        Columns of when forecasts were made, what they are about, when outcomes are known, and how far ahead forecasts look, by which series are told apart;
+        ``"none"`` says that no column tells.
+    lag, step : str or float, optional
+        How much later than the time that it is about an outcome is known (``"7d"``), and how long one step of a horizon is.
+    delay : int, optional
+        Without times: how many more rows of its series come before an outcome is known.
+    where : dict of str to value, optional
+        Calibrate rows with these cells alone; others pass through.
     outcomes : frame, optional
-        Outcomes in a frame of their own, for a hub's forecasts (which have some of its columns, and ``oracle_value``, ``observation`` or ``value`` here) and for rows of the
-        M5 competition (``id``, and the same ``F`` columns or days ``d_1914``, …).
+        Outcomes in a frame of their own, which has some of the forecasts' columns and ``oracle_value``, ``observation``, ``value`` or ``y``; for rows of the M5 competition
+        ``id``, and the same ``F`` columns or days ``d_1914``, …. ``as_of`` says since when each is known.
+    revisions : str
+        Which of several outcomes about the same counts: the ``first``, or the ``last`` that is known before it is used.
+    replace : bool
+        A forecast takes the place of another about the same that waits in `fleet`, instead of being refused.
     on_error : str
         What to do with a row that breaks a rule: ``fail``, or ``skip``, which leaves such rows out and counts them in a `SkippedRowsWarning`.
     coverage, q : float or sequence, optional
@@ -289,8 +220,6 @@ def calibrate(
         Columns within whose values to calibrate too; a dict says for how many values each has room (8 unless said).
     paper : bool or int
         The paper's setting, with N = 20 or another.
-    delay : int, optional
-        How many more rows of its series come before an outcome is known.
     method, stop_loss, guard, experts, lags, thresholds, bounds, half_life, prior, randomised, seed
         As of `Fleet`.
 
@@ -301,7 +230,7 @@ def calibrate(
     Raises
     ------
     ColumnsError
-        If columns are not there, or could be read in several ways; the message lists them.
+        If columns are not there, or could be read in several ways, or would look ahead; the message says which keyword helps.
     InvalidInputError
         If a cell breaks a rule; `row` and `column` say which. Nothing was learned then.
     RefusedRowsError
@@ -317,10 +246,36 @@ def calibrate(
     >>> list(tc.calibrate(today, fleet=fleet, coverage=0.9, scores=True)), fleet.rows
     (['unique_id', 'y', 'lo-90', 'hi-90', 'pit_raw', 'pit', 'crps_raw', 'crps'], 4)
     """
-    recognised = _recognised(frame, outcome, key, form, mean, std, point, model, time, outcome_time, outcomes, on_error)
-    table, layout = recognised.table, recognised.layout
-    counts = _groups(groups, recognised)
-    timed = _timed(delay, recognised)
+    counts = _groups(groups)
+    intervals = [float(tables.percent(share)) for share in _probabilities("coverage", coverage)]
+    read = _read(
+        frame,
+        outcome,
+        key,
+        model,
+        outcomes,
+        on_error,
+        form=form,
+        mean=mean,
+        std=std,
+        point=point,
+        interval_width=interval_width,
+        made=made,
+        about=about,
+        known=known,
+        horizon=horizon,
+        lag=None if lag is None else str(lag),
+        step=None if step is None else str(step),
+        delay=delay,
+        where=where,
+        revisions=revisions,
+        replace=replace,
+        groups=list(counts),
+        keep=fleet is not None,
+        quantiles=_probabilities("q", q),
+        intervals=intervals,
+        scores=scores,
+    )
     resolution = _PAPER_RESOLUTION if paper is True else int(paper) or None
     said = {
         "method": method != "experts",
@@ -338,6 +293,7 @@ def calibrate(
         "delay": delay is not None,
     }
     if fleet is None:
+        timed, late = read.desk.lateness
         fleet = Fleet(
             method,
             stop_loss=stop_loss,
@@ -351,55 +307,75 @@ def calibrate(
             randomised=randomised,
             groups=sum(counts.values()),
             thresholds=thresholds,
-            delay=delay or 0,
+            delay=late,
             timed=timed,
             paper=resolution,
         )
     elif any(said.values()):
         raise _setting(f"a fleet brings its own settings: leave out {', '.join(name for name, is_said in said.items() if is_said)}")
-    quantiles, coverages = _probabilities("q", q), _probabilities("coverage", coverage)
-    asked = bool(quantiles or coverages)
-    if recognised.is_long and (asked or scores):
-        raise _setting("coverage, q and scores are for forms with one row for each forecast: those of hubs and of the M5 competition come out as they came in")
-    dropped = set(layout.columns) if asked else set()
-    names: list[str] = []
-    wanted: list[float] = []
-    if layout.form == "point" and not asked:
-        wanted, coverages = [0.5], list(_USUAL_COVERAGES)
-    staying = [name for at, name in enumerate(table.names[: table.width]) if at not in dropped]
-    for probability in quantiles:
-        names.append(_free(f"q{tables.decimal(probability)}", staying))
-        wanted.append(probability)
-    for share in coverages:
-        percent = float(tables.percent(share))
-        for side, end in (("lo", (100.0 - percent) / 200.0), ("hi", (100.0 + percent) / 200.0)):
-            names.append(_free(f"{side}-{tables.decimal(percent)}", staying))
-            wanted.append(end)
-    columns, scored, left_out, refused = fleet._take(
-        recognised.rows(list(counts)), q=wanted or None, scores=scores, skip=recognised.skips
-    )
-    recognised.tell(refused)
-    if recognised.is_long:
-        # What no forecast has a say in stays as it came; a cell that no number is becomes a missing one.
-        unreadable = np.isin(np.arange(table.rows), list(table.refused or ()))
-        columns = [
-            np.where(np.isnan(new), np.where(unreadable, np.nan, table.numbers(column)), new)
-            for column, new in zip(layout.columns, columns, strict=True)
-        ]
-    replaced = {} if asked else dict(zip(layout.columns, columns, strict=False))
-    added = dict(zip(names, columns[len(columns) - len(names) :], strict=True))
-    added.update({_free(name, staying): values for name, values in zip(_SCORES, scored, strict=False)})
-    changed: FrameT = table.changed(replaced, dropped, added)
+    table = read.table
+    replaced, dropped, added, left_out, refused = fleet._take(read.desk, read.frame, read.outcomes, skip=read.skips)
+    read.tell(refused)
+    new: dict[int, tables.Numbers] = {}
+    for column, values, there in replaced:
+        if there is not None and not there.all():
+            # What no forecast has a say in stays as it came; a cell that no number is becomes a missing one.
+            own = table.numbers(column)
+            values = np.where(there, values, np.nan if own is None else own)
+        new[column] = values
+    changed: FrameT = table.changed(new, set(dropped), dict(added))
     if left_out:
         changed = table.without(changed, np.setdiff1d(np.arange(table.rows), left_out))
     return changed
 
 
-def _free(name: str, staying: Sequence[str]) -> str:
-    """The name, with ``_calibrated`` behind it where a column that stays has it already."""
-    while name in staying:
-        name += "_calibrated"
-    return name
+@dataclass(frozen=True)
+class Booked:
+    """What became of outcomes that were brought to forecasts which wait.
+
+    Attributes
+    ----------
+    booked : int
+        Forecasts that have their outcome now.
+    revised : int
+        Forecasts whose outcome is another one than that which counts.
+    unmatched : int
+        Outcomes about which no forecast is.
+    """
+
+    booked: int
+    revised: int
+    unmatched: int
+
+
+def resolve(fleet: Fleet, outcomes: Any, *, outcome: str | None = None, revisions: _Revisions = "first") -> Booked:
+    """Brings a frame of outcomes to the forecasts that wait in a fleet, as ``truecast resolve`` does with files.
+
+    Parameters
+    ----------
+    fleet : Fleet
+        As `calibrate` left it.
+    outcomes : frame
+        It has some of the forecasts' columns, and the outcome.
+    outcome : str, optional
+        The column of the outcome, where its name does not say so.
+    revisions : str
+        As of `calibrate`.
+
+    Returns
+    -------
+    Booked
+
+    Examples
+    --------
+    >>> import truecast as tc
+    >>> fleet = tc.Fleet()
+    >>> tomorrow = tc.calibrate({"ds": ["2026-11-17"], "mean": [20.0], "std": [2.0]}, fleet=fleet)
+    >>> tc.resolve(fleet, {"ds": ["2026-11-17"], "y": [23.5]})
+    Booked(booked=1, revised=0, unmatched=0)
+    """
+    table = tables.of(outcomes)
+    return Booked(*fleet._resolve(table.all(), table.names, outcome=outcome, revisions=revisions))
 
 
 def evaluate(
@@ -412,8 +388,12 @@ def evaluate(
     point: str | None = None,
     model: str | None = None,
     form: _Form | None = None,
-    time: str | None = None,
-    outcome_time: str | None = None,
+    interval_width: float | None = None,
+    made: str | None = None,
+    about: str | None = None,
+    known: str | None = None,
+    horizon: str | None = None,
+    where: Mapping[str, Any] | None = None,
     outcomes: Any = None,
     on_error: _OnError = "fail",
 ) -> Summary:
@@ -421,7 +401,7 @@ def evaluate(
 
     Parameters
     ----------
-    frame, outcome, key, mean, std, point, model, form, time, outcome_time, outcomes, on_error
+    frame, outcome, key, mean, std, point, model, form, interval_width, made, about, known, horizon, where, outcomes, on_error
         As of `calibrate`.
 
     Returns
@@ -435,9 +415,12 @@ def evaluate(
     >>> summary.rows, summary.coverage["0.8"].raw
     (2, 0.5)
     """
-    recognised = _recognised(frame, outcome, key, form, mean, std, point, model, time, outcome_time, outcomes, on_error)
-    found, refused = Fleet()._score(recognised.rows(), raw_only=True, skip=recognised.skips)
-    recognised.tell(refused)
+    columns = {"form": form, "mean": mean, "std": std, "point": point, "interval_width": interval_width}
+    times = {"made": made, "about": about, "known": known, "horizon": horizon}
+    read = _read(frame, outcome, key, model, outcomes, on_error, where=where, **columns, **times)
+    timed, late = read.desk.lateness
+    found, refused = Fleet(timed=timed, delay=late)._score(read.desk, read.frame, read.outcomes, raw_only=True, skip=read.skips)
+    read.tell(refused)
     return _scored(Summary._of(found))
 
 
@@ -452,12 +435,19 @@ def compare(
     point: str | None = None,
     model: str | None = None,
     form: _Form | None = None,
-    time: str | None = None,
-    outcome_time: str | None = None,
+    interval_width: float | None = None,
+    made: str | None = None,
+    about: str | None = None,
+    known: str | None = None,
+    horizon: str | None = None,
+    lag: str | float | None = None,
+    step: str | float | None = None,
+    delay: int | None = None,
+    where: Mapping[str, Any] | None = None,
+    outcomes: Any = None,
     on_error: _OnError = "fail",
     paper: bool | int = False,
     seed: int = 0,
-    delay: int | None = None,
 ) -> Comparison:
     """Several methods side by side on the same rows.
 
@@ -465,7 +455,7 @@ def compare(
     ----------
     methods : sequence of str
         All of them unless said.
-    frame, outcome, key, mean, std, point, model, form, time, outcome_time, on_error, paper, seed, delay
+    frame, outcome, key, mean, std, point, model, form, interval_width, made, about, known, horizon, lag, step, delay, where, outcomes, on_error, paper, seed
         As of `calibrate`.
 
     Returns
@@ -473,21 +463,21 @@ def compare(
     Comparison
         Summaries by method, which prints as a table; `to_frame` makes it a pandas frame.
     """
-    recognised = _recognised(frame, outcome, key, form, mean, std, point, model, time, outcome_time, None, on_error)
-    if recognised.is_long:
-        raise _setting("methods are compared on forms with one row for each forecast: evaluate what calibrate makes by each")
     if isinstance(methods, str) or not methods:
         raise TypeError("methods is a sequence of names, at least one")
-    timed = _timed(delay, recognised)
+    columns = {"form": form, "mean": mean, "std": std, "point": point, "interval_width": interval_width}
+    times = {"made": made, "about": about, "known": known, "horizon": horizon, "delay": delay}
+    lengths = {name: None if given is None else str(given) for name, given in (("lag", lag), ("step", step))}
+    read = _read(frame, outcome, key, model, outcomes, on_error, where=where, **columns, **times, **lengths)
+    timed, late = read.desk.lateness
     resolution = _PAPER_RESOLUTION if paper is True else int(paper) or None
-    fleets = {method: Fleet(method, seed=seed, delay=delay or 0, timed=timed, paper=resolution) for method in methods}
-    rows = recognised.rows()
     refused: list[tuple[int, Exception]] = []
     summaries: dict[str, Summary] = {}
-    for method, fleet in fleets.items():
-        found, refused = fleet._score(rows, skip=recognised.skips)
+    for method in methods:
+        fleet = Fleet(method, seed=seed, delay=late, timed=timed, paper=resolution)
+        found, refused = fleet._score(read.desk, read.frame, read.outcomes, skip=read.skips)
         summaries[method] = _scored(Summary._of(found))
-    recognised.tell(refused)
+    read.tell(refused)
     return Comparison(summaries)
 
 

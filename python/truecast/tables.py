@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import errors
-from ._core import _times
+from ._core import _Frame
 
 Numbers: TypeAlias = NDArray[np.float64]
 # For each row which of the texts, -1 for none.
@@ -37,16 +37,12 @@ class Table(ABC):
     rows : int
     chosen : bool
         True if the names say already which model is meant: those of the other models say nothing.
-    refused : dict of int to CellError, optional
-        What is wrong with cells that cannot be read, by row, if their rows may be left out; None if the first one is raised. Such a cell is read as
-        infinite, which is refused wherever it counts.
     """
 
     names: list[str]
     width: int
     rows: int
     chosen: bool = False
-    refused: dict[int, errors.CellError] | None = None
 
     def __init__(self, names: list[str], rows: int) -> None:
         self.names, self.width, self.rows = names, len(names), rows
@@ -80,26 +76,10 @@ class Table(ABC):
     def without(self, frame: Any, kept: NDArray[np.intp]) -> Any:
         """The rows of a frame of this kind that are kept."""
 
-    def refuse(self, error: errors.CellError) -> None:
-        """Raises the error, or keeps it if rows may be left out."""
-        if self.refused is None:
-            raise error
-        self.refused.setdefault(error.row, error)
-
-    def numbers(self, column: int) -> Numbers:
-        """A column of numbers, NaN where one is missing."""
+    def numbers(self, column: int) -> Numbers | None:
+        """A column of numbers, NaN where one is missing; None if it has another type."""
         values = self._values(column)
-        if values.dtype.kind in "iuf":
-            return _aligned(values)
-        numbers = np.full(self.rows, np.nan)
-        for row, value in enumerate(values.tolist()):
-            if _is_missing(value):
-                continue
-            if isinstance(value, (bool, np.bool_)) or not (isinstance(value, Real) or type(value).__name__ == "Decimal"):
-                self.refuse(placed(errors.NotANumberError, f"must be a number, got {value!r}", row, self.names[column], value))
-                value = np.inf
-            numbers[row] = float(value)
-        return numbers
+        return _aligned(values) if values.dtype.kind in "iuf" else None
 
     def labels(self, column: int) -> Coded:
         """A column of texts: whole numbers by their digits, dates as ISO 8601 writes them."""
@@ -114,29 +94,32 @@ class Table(ABC):
             codes[row] = code
         return codes, list(index)
 
-    def times(self, column: int) -> Numbers:
-        """A column of times: numbers as they are, dates and instants in seconds, NaN where one is missing."""
+    def times(self, column: int) -> Numbers | None:
+        """A column of dates or instants in seconds, NaN where one is missing; None if it has another type."""
         values = self._values(column)
-        if values.dtype.kind in "iuf":
-            return _aligned(values)
-        if values.dtype.kind == "M":
-            unit = np.datetime_data(values.dtype)[0]
-            if unit not in _PER_SECOND:
-                values, unit = values.astype("datetime64[s]"), "s"
-            seconds = values.view(np.int64) / float(_PER_SECOND[unit])
-            seconds[np.isnat(values)] = np.nan
-            return np.asarray(seconds, dtype=np.float64)
-        codes, texts = self.labels(column)
-        known = []
-        for code, cell in enumerate(texts):
-            try:
-                (time,) = _times([cell])
-            except errors.NotATimeError as error:
-                for row in np.flatnonzero(codes == code).tolist():
-                    self.refuse(placed(errors.NotATimeError, str(error), row, self.names[column], cell))
-                time = np.inf
-            known.append(np.nan if time is None else time)
-        return np.asarray([*known, np.nan], dtype=np.float64)[codes]
+        if values.dtype.kind != "M":
+            return None
+        unit = np.datetime_data(values.dtype)[0]
+        if unit not in _PER_SECOND:
+            values, unit = values.astype("datetime64[s]"), "s"
+        seconds = values.view(np.int64) / float(_PER_SECOND[unit])
+        seconds[np.isnat(values)] = np.nan
+        return np.asarray(seconds, dtype=np.float64)
+
+    def read(self, numbers: Collection[int], times: Collection[int], texts: Collection[int]) -> _Frame:
+        """These columns, in the forms that are asked for; what is no number or time is a text."""
+        columns = []
+        for column in sorted({*numbers, *times, *texts}):
+            as_number = self.numbers(column)
+            as_time = self.times(column) if column in times else None
+            is_text = column in texts or (as_number is None and as_time is None)
+            columns.append((column, as_number, as_time, self.labels(column) if is_text else None))
+        return _Frame(self.rows, columns)
+
+    def all(self) -> _Frame:
+        """Every column, in every form that it has."""
+        every = range(len(self.names))
+        return self.read(every, every, every)
 
 
 def columns_error(problem: str, hint: str) -> errors.ColumnsError:
@@ -144,23 +127,6 @@ def columns_error(problem: str, hint: str) -> errors.ColumnsError:
     error = errors.ColumnsError(f"{problem}\nhint: {hint}")
     error.problem, error.hint = problem, hint
     return error
-
-
-def placed(kind: type[errors.CellError], message: str, row: int, column: str, value: Any) -> errors.CellError:
-    """The exception for a cell."""
-    error = kind(f"row {row}: column {column}: {message}")
-    error.row, error.column, error.value = row, column, value
-    return error
-
-
-def outcomes(table: Table, column: int) -> Numbers:
-    """A column of outcomes in a frame of their own: finite, NaN where one is missing."""
-    numbers = table.numbers(column)
-    infinite = np.flatnonzero(np.isinf(numbers))
-    if len(infinite):
-        row = int(infinite[0])
-        raise placed(errors.CellError, f"must be a finite number, got {numbers[row]}", row, table.names[column], numbers[row])
-    return numbers
 
 
 def _as_array(values: Any) -> NDArray[Any]:

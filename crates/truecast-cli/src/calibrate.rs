@@ -1,40 +1,42 @@
 //! `truecast calibrate`: the same rows, with calibrated forecasts.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use truecast_data::recognise::{Layout, recognise};
-use truecast_data::table::{Batch, Column, Text};
 use truecast_data::{Error as DataError, Format, NewFile};
-use truecast_fleet::{Ask, Fleet, Lateness, Settings};
+use truecast_events::{Desk, Request, Span, by_horizon, expire};
+use truecast_fleet::{Answer, Ask, Fleet, Settings};
 
 use crate::config::Config;
 use crate::destination::{self, Destination};
 use crate::failure::{Failure, Result};
-use crate::flags::{ColumnFlags, InputFlags, MethodFlags, OnError, Percentages, Probabilities};
-use crate::long;
-use crate::numbers::Numbers;
+use crate::flags::{
+    ColumnFlags, EventFlags, InputFlags, MethodFlags, OnError, Percentages, Probabilities, Revisions,
+};
+use crate::interrupt;
 use crate::pipeline::{Batches, Chunk};
-use crate::plan::OutputPlan;
 use crate::refusals::Refusals;
 use crate::reporting::{FAN_ROWS, Recorder};
+use crate::sheets;
 use crate::summary;
-use crate::terminal::{count, percent, plural, say};
-use crate::wide::WideRows;
+use crate::tables::{self, Tables};
+use crate::terminal::say;
+use crate::told;
 
 /// More than any machine of today has cores.
 const MOST_THREADS: usize = 1024;
 
 /// Calibrate the forecasts in a file
 ///
-/// Reads forecasts with their outcomes in time order and writes the same rows with calibrated forecasts. Each forecast is
-/// calibrated with what was known before it, never with its own outcome. Rows without an outcome are forecast and change nothing.
+/// Reads forecasts with their outcomes and writes the same rows with calibrated forecasts. Each forecast is calibrated with what
+/// was known when it was made. With --state, forecasts without an outcome wait for it: bring it tomorrow with --outcomes.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   truecast calibrate forecasts.csv -o calibrated.csv --report report.html
   truecast calibrate m4.parquet --model AutoARIMA --intervals 80,95 -o m4-calibrated.parquet
-  truecast calibrate today.csv --state model.state -o out.csv    # goes on where yesterday stopped
+  truecast calibrate week.csv --state model.state --outcomes truth.csv -o out.csv    # every week
+  truecast calibrate model-output/TEAM --outcomes target-hospital-admissions.csv -o out.csv
   zcat log.ndjson.gz | truecast calibrate - --form gaussian --scores | head
 
 Columns are recognised by name, and what was recognised is said on standard error:
@@ -44,10 +46,18 @@ Columns are recognised by name, and what was recognised is said on standard erro
   intervals                Model-lo-80, Model-hi-80, and Model for the median
   an ensemble              sample_1, sample_2
   one number               yhat, point, forecast: its scale is learned, and intervals are added
-  a hub's long form        output_type, output_type_id, value, with --outcomes or an outcome column
+  other quantiles          NHITS-ql0.1; y_q0.100; yhat_lower, yhat_upper with --interval-width
+  a hub's long form        output_type, output_type_id, value (or type, quantile, value), with --outcomes or an outcome column
   the M5 competition       id, F1 to F28, with --outcomes
   series                   key, unique_id, series_id
-  times of late outcomes   ds, timestamp, date or t, and outcome_time")]
+  made at                  cutoff, origin, reference_date, origin_date, forecast_date, made_at, issued_at
+  about                    ds, target_end_date, target_date, valid_time, timestamp, date, time or t
+  how far ahead            horizon, h, lead, step_ahead
+  outcome known at         known_at, available_at, outcome_time
+
+Where forecasts say when they were made, they learn only from outcomes that were known by then, and series are told apart by
+how far ahead they look. Where they do not, each outcome is known before the next row, and two rows about the same time are
+refused.")]
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputFlags,
@@ -84,9 +94,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     state: Option<PathBuf>,
 
-    /// How many more forecasts of a series are made before an outcome is known [default: 0, known before the next one]
-    #[arg(long, value_name = "ROWS", allow_negative_numbers = true, help_heading = "Input")]
-    delay: Option<u64>,
+    /// Which of several outcomes about the same counts: the first, or the last that is known before it is used [default: first]
+    #[arg(long, value_name = "WHICH", help_heading = "Times and outcomes")]
+    revisions: Option<Revisions>,
+
+    /// A forecast takes the place of another about the same that waits in the state, instead of being refused
+    #[arg(long, help_heading = "Times and outcomes")]
+    replace: bool,
+
+    /// Forget forecasts that still wait and were made this much before the last one: 90d
+    #[arg(long, value_name = "LENGTH", help_heading = "Times and outcomes")]
+    expire: Option<Span>,
 
     /// What to do with a row that breaks a rule [default: fail]
     #[arg(long, value_name = "WHAT", help_heading = "Input")]
@@ -94,6 +112,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     columns: ColumnFlags,
+
+    #[command(flatten)]
+    events: EventFlags,
 
     #[command(flatten)]
     method: MethodFlags,
@@ -114,68 +135,115 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let config = Config::read(args.config.as_deref())?;
     use_threads(args.threads)?;
-    let opened = args.input.open()?;
-    let layout = recognise(opened.reader.file(), opened.reader.names(), &args.columns.wishes(&config))?;
+    let tables = args.input.open()?;
+    let file = tables.name.clone();
+    let mut desk = Desk::open(&tables.file(), tables.names(), request(args, &config))?;
     if !args.quiet {
-        say!("{}: {layout}", opened.reader.file());
+        say!("{file}: {}", desk.said());
     }
-    let lateness = lateness(args.delay.or(config.delay), &layout)?;
-    let settings = args.method.settings(&config, lateness)?;
-    let groups = group_columns(args, &config, &layout, opened.reader.file())?;
+    let settings = args.method.settings(&config, desk.lateness())?;
     let mut fleet = continued(args.state.as_deref(), settings)?;
+    let (report, summary) = (args.report.is_some(), args.summary.is_some());
+    let ask = Ask {
+        row_scores: report,
+        scoreboards: report || summary,
+        fan: if report { FAN_ROWS } else { 0 },
+        ..Ask::numbers(Answer::Nothing)
+    };
+    let mut recorder = Recorder::new(report);
+    let mut refusals = Refusals::new(args.on_error.or(config.on_error).unwrap_or(OnError::Fail), args.quiet);
+    let files = Files::create(args)?;
+    let destination = Destination::open(args.output.as_deref(), args.output_format, &tables)?;
+    if let Some(path) = &args.input.outcomes {
+        desk.bring(&mut [&mut fleet], &tables::outcomes(path)?, &ask)?;
+    }
+    let outcome = desk.layout().outcome;
+    let columns = desk.layout().names.clone();
+    let (mut destination, written) = (Some(destination), Cell::new(false));
+    let mut write = |names: Vec<String>, batch, changes| -> Result<()> {
+        written.set(true);
+        if let Some(open) = destination.take() {
+            destination = Some(open.write_made(move || sheets::sheet(&names, batch, changes, outcome))?);
+        }
+        Ok(())
+    };
+    each(&mut desk, &mut [&mut fleet], tables, &ask, &mut recorder, &mut refusals, args.quiet, &mut write)?;
+    if !written.get() {
+        // A table without rows still has its columns.
+        let none = truecast_events::Piece::new("", sheets::empty(columns.len()));
+        for changes in desk.take(&mut [&mut fleet], &[none], &ask, &mut || true)?.changes {
+            write(columns.clone(), sheets::empty(columns.len()), changes)?;
+        }
+    }
+    desk.close(&mut fleet)?;
+    let expired = args.expire.map_or(Ok(0), |after| expire(&mut fleet, after))?;
+    let output = destination.map_or(Ok(None), Destination::finish)?;
+    let horizons = by_horizon(&fleet)?;
+    let told =
+        told::Run { fleet: &fleet, desk: &desk, horizons: &horizons, skipped: refusals.skipped(), expired };
+    files.finish(output, &fleet, &file, &recorder, &told)?;
+    if !args.quiet {
+        told.say();
+    }
+    Ok(())
+}
+
+/// What this command asks of its table.
+fn request(args: &Args, config: &Config) -> Request {
     let quantiles = args.quantiles.as_ref().or(config.quantiles.as_ref());
     let intervals = args.intervals.as_ref().or(config.intervals.as_ref());
-    let scores = args.scores || config.scores.unwrap_or(false);
-    let plan = Arc::new(OutputPlan::new(&layout, quantiles, intervals, scores)?);
-    let ask = Ask {
-        answer: plan.answer.clone(),
-        row_scores: plan.needs_scores() || args.report.is_some(),
-        scoreboards: args.report.is_some() || args.summary.is_some(),
-        fan: if args.report.is_some() { FAN_ROWS } else { 0 },
-        raw_only: false,
+    Request {
+        groups: args.method.groups(config).into_iter().map(|group| group.column).collect(),
+        last_counts: args.revisions.or(config.revisions) == Some(Revisions::Last),
+        replace: args.replace,
+        keep: args.state.is_some(),
+        skip: args.on_error.or(config.on_error) == Some(OnError::Skip),
+        quantiles: quantiles.map_or_else(Vec::new, |list| list.0.clone()),
+        intervals: intervals.map_or_else(Vec::new, |list| list.0.clone()),
+        scores: args.scores || config.scores.unwrap_or(false),
+        ..args.events.request(&args.columns, config)
+    }
+}
+
+/// Takes the rows of a table, batch by batch or whole, and gives them on with what becomes of them.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn each(
+    desk: &mut Desk,
+    fleets: &mut [&mut Fleet],
+    tables: Tables,
+    ask: &Ask,
+    recorder: &mut Recorder,
+    refusals: &mut Refusals,
+    quiet: bool,
+    write: &mut dyn FnMut(Vec<String>, truecast_data::table::Batch, truecast_events::Changes) -> Result<()>,
+) -> Result<()> {
+    let (holds, ahead) = (desk.holds(), desk.ahead());
+    let mut batches = Batches::new(tables, ahead, quiet);
+    let mut go_on = || interrupt::check().is_ok();
+    let mut take = |chunks: Vec<Chunk>| -> Result<()> {
+        let (mut pieces, mut names) = (Vec::new(), Vec::new());
+        let mut broken = Vec::new();
+        for Chunk { mut piece, names: columns, .. } in chunks {
+            broken.append(&mut piece.cells.broken);
+            names = columns;
+            pieces.push(piece);
+        }
+        let taken = desk.take(fleets, &pieces, ask, &mut go_on);
+        interrupt::check()?;
+        let taken = taken?;
+        recorder.record(taken.forecasts, &taken.scores)?;
+        refusals.take(broken, taken.refused)?;
+        for (piece, changes) in pieces.into_iter().zip(taken.changes) {
+            write(names.clone(), piece.cells, changes)?;
+        }
+        Ok(())
     };
-    let mut recorder = Recorder::new(args.report.is_some());
-    let mut refusals = Refusals::new(args.on_error.or(config.on_error).unwrap_or(OnError::Fail), args.quiet);
-    let file = opened.reader.file().to_owned();
-    let files = Files::create(args)?;
-    let mut destination = Destination::open(args.output.as_deref(), args.output_format, &opened)?;
-    let mut written = false;
-    if layout.form.is_long() {
-        let outcomes = args.input.outcomes.as_deref();
-        let table = long::read(opened, &layout, outcomes, &mut refusals, args.quiet)?;
-        let sheets = long::calibrate(table, &layout, &mut fleet, &ask, &mut recorder, &mut refusals)?;
-        for sheet in sheets {
-            written = true;
-            destination = destination.write(sheet)?;
-        }
-    } else {
-        no_outcome_file(args.input.outcomes.as_deref())?;
-        let times = fleet.settings().lateness == Lateness::Times;
-        let mut batches = Batches::new(opened, Numbers::columns(&layout), args.quiet);
-        while let Some(Chunk { mut batch, names, numbers, .. }) = batches.next()? {
-            written = true;
-            let rows = WideRows::new(&file, &batch, &numbers, &layout).in_groups(&groups).at_times(times);
-            let mut answers = fleet.run(&rows, &ask);
-            recorder.record(batch.rows(), &answers.scores)?;
-            let broken = std::mem::take(&mut batch.broken);
-            let refused = std::mem::take(&mut answers.refused);
-            let lines: Vec<usize> = refused.iter().map(|(row, _)| *row).collect();
-            refusals.take(broken, refused)?;
-            let plan = Arc::clone(&plan);
-            destination = destination
-                .write_made(move || plan.sheet(&names, batch, &answers.values, &answers.scores, &lines))?;
-        }
+    if holds {
+        let chunks = batches.all()?;
+        return if chunks.is_empty() { Ok(()) } else { take(chunks) };
     }
-    if !written {
-        // A table without rows still has its columns.
-        let columns = vec![Column::Text(Text::default()); layout.names.len()];
-        let none = Batch { columns, ..Batch::default() };
-        destination = destination.write(plan.sheet(&layout.names, none, &[], &[], &[]))?;
-    }
-    let output = destination.finish()?;
-    files.finish(output, &fleet, &file, &recorder, &refusals)?;
-    if !args.quiet {
-        tell(&fleet, &refusals);
+    while let Some(chunk) = batches.next()? {
+        take(vec![chunk])?;
     }
     Ok(())
 }
@@ -206,13 +274,14 @@ impl Files {
         fleet: &Fleet,
         file: &str,
         recorder: &Recorder,
-        refusals: &Refusals,
+        told: &told::Run<'_>,
     ) -> Result<()> {
         if let Some(place) = &self.summary {
-            place.fill(&summary::json(&summary::of(&fleet.scoreboard()?, fleet.certificate()))?)?;
+            let summary = summary::of(&fleet.scoreboard()?, fleet.certificate()).with(told);
+            place.fill(&summary::json(&summary)?)?;
         }
         if let Some(place) = &self.report {
-            let report = recorder.report(fleet, file, refusals.skipped(), false)?;
+            let report = recorder.report(fleet, file, told.notes(), false)?;
             place.fill(report.to_html().as_bytes())?;
         }
         if let Some(place) = &self.state {
@@ -225,89 +294,19 @@ impl Files {
     }
 }
 
-/// The run in words.
-fn tell(fleet: &Fleet, refusals: &Refusals) {
-    let (tally, series) = (fleet.tally(), fleet.series().count() as u64);
-    let rows = format!("{} {}", count(tally.rows), plural(tally.rows, "row", "rows"));
-    say!("{rows} in {} series", count(series));
-    if tally.outcomes > 0 {
-        let (raw, calibrated) =
-            (percent(tally.raw, tally.outcomes), percent(tally.calibrated, tally.outcomes));
-        let outcomes = format!("{} {}", count(tally.outcomes), plural(tally.outcomes, "outcome", "outcomes"));
-        say!("80 % intervals held {raw} of {outcomes}; calibrated they hold {calibrated}");
-    } else {
-        say!(
-            "no outcome was there to learn from: the forecasts are as calibrated as the state that they began with"
-        );
-    }
-    if tally.repaired > 0 {
-        let rows = plural(tally.repaired, "row", "rows");
-        say!("quantiles crossed in {} {rows} and were sorted", count(tally.repaired));
-    }
-    if refusals.skipped() > 0 {
-        let rows = plural(refusals.skipped(), "row was", "rows were");
-        say!("{} {rows} left out", count(refusals.skipped()));
-    }
-    if series > 1 && series == tally.rows {
-        say!(
-            "note: every row is a series of its own, so nothing could be learned; --key names the column of the series"
-        );
-    }
-}
-
-/// When outcomes become known, from flags and columns.
-pub(crate) fn lateness(delay: Option<u64>, layout: &Layout) -> Result<Lateness> {
-    match (delay, layout.outcome_time) {
-        (Some(_), Some(column)) if !layout.form.is_long() => {
-            let problem = format!(
-                "--delay and the column {} both say when outcomes become known",
-                layout.names[column]
-            );
-            Err(Failure::usage(problem, "leave one of them out"))
-        }
-        (Some(0), _) => Ok(Lateness::Next),
-        (Some(rows), _) => Ok(Lateness::Rows(rows)),
-        (None, Some(_)) => Ok(Lateness::Times),
-        (None, None) => Ok(Lateness::Next),
-    }
-}
-
-fn group_columns(args: &Args, config: &Config, layout: &Layout, file: &str) -> Result<Vec<usize>> {
-    let mut columns = Vec::new();
-    for group in args.method.groups(config) {
-        let found = layout.names.iter().position(|name| *name == group.column);
-        columns.push(found.ok_or_else(|| DataError::File {
-            file: file.to_owned(),
-            problem: format!("there is no column {:?}, which --ledger names", group.column),
-            hint: format!("the columns are {}", layout.names.join(", ")),
-        })?);
-    }
-    if !columns.is_empty() && layout.form.is_long() {
-        return Err(Failure::usage("group ledgers are for forms with one row for each forecast", ""));
-    }
-    Ok(columns)
-}
-
 /// The fleet that the state file holds, or a new one.
 fn continued(state: Option<&Path>, settings: Settings) -> Result<Fleet> {
     let Some(path) = state.filter(|path| path.exists()) else { return Ok(Fleet::new(settings)?) };
-    let file = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|source| DataError::Io { file: file.clone(), source })?;
-    let fleet = Fleet::from_bytes(&bytes).and_then(|fleet| {
-        fleet.expect(&settings)?;
-        Ok(fleet)
-    });
-    fleet.map_err(|error| Failure::of_state(&file, error))
+    let fleet = state_of(path)?;
+    fleet.expect(&settings).map_err(|error| Failure::of_state(&path.display().to_string(), error))?;
+    Ok(fleet)
 }
 
-pub(crate) fn no_outcome_file(outcomes: Option<&Path>) -> Result<()> {
-    match outcomes {
-        None => Ok(()),
-        Some(_) => {
-            let problem = "--outcomes is for hub and M5 forms; here a row holds its own outcome";
-            Err(Failure::usage(problem, "name the outcome's column with --outcome"))
-        }
-    }
+/// The fleet that a state file holds.
+pub(crate) fn state_of(path: &Path) -> Result<Fleet> {
+    let file = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|source| DataError::Io { file: file.clone(), source })?;
+    Fleet::from_bytes(&bytes).map_err(|error| Failure::of_state(&file, error))
 }
 
 pub(crate) fn use_threads(threads: Option<usize>) -> Result<()> {

@@ -6,19 +6,18 @@ use std::path::PathBuf;
 
 use truecast::monitor::{Scoreboard, Side};
 use truecast::recalibrate::Method;
-use truecast_data::recognise::recognise;
-use truecast_fleet::{Answer, Ask, Fleet, Lateness, Settings};
+use truecast_events::{Desk, Request};
+use truecast_fleet::{Answer, Ask, Fleet, Settings};
 
-use crate::calibrate::{lateness, no_outcome_file, use_threads};
+use crate::calibrate::{each, use_threads};
 use crate::config::Config;
 use crate::failure::{Failure, Result};
-use crate::flags::{ColumnFlags, InputFlags, OnError, Preset};
-use crate::numbers::Numbers;
-use crate::pipeline::{Batches, Chunk};
+use crate::flags::{ColumnFlags, EventFlags, InputFlags, OnError, Preset};
 use crate::refusals::Refusals;
+use crate::reporting::Recorder;
 use crate::summary;
+use crate::tables;
 use crate::terminal::{count, plural, print, say};
-use crate::wide::WideRows;
 
 /// Run several methods side by side on the same file
 ///
@@ -41,10 +40,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PRESET")]
     preset: Option<Preset>,
 
-    /// How many more forecasts of a series are made before an outcome is known [default: 0, known before the next one]
-    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
-    delay: Option<u64>,
-
     /// Key of all random draws
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -60,6 +55,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     columns: ColumnFlags,
 
+    #[command(flatten)]
+    events: EventFlags,
+
     /// How many threads to use [default: all cores]
     #[arg(long, value_name = "N", help_heading = "Run")]
     threads: Option<usize>,
@@ -71,18 +69,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     use_threads(args.threads)?;
-    let opened = args.input.open()?;
-    let file = opened.reader.file().to_owned();
-    let layout = recognise(&file, opened.reader.names(), &args.columns.wishes(&Config::default()))?;
-    if layout.form.is_long() {
-        let problem = "methods are compared on forms with one row for each forecast";
-        return Err(Failure::usage(problem, "run `truecast calibrate --summary` once for each method"));
-    }
-    no_outcome_file(args.input.outcomes.as_deref())?;
+    let tables = args.input.open()?;
+    let file = tables.name.clone();
+    let skip = args.on_error == OnError::Skip;
+    let request = Request { skip, ..args.events.request(&args.columns, &Config::default()) };
+    let mut desk = Desk::open(&tables.file(), tables.names(), request)?;
     if !args.quiet {
-        say!("{file}: {layout}");
+        say!("{file}: {}", desk.said());
     }
-    let lateness = lateness(args.delay, &layout)?;
+    let lateness = desk.lateness();
     let methods = if args.methods.is_empty() { Method::ALL.to_vec() } else { args.methods.clone() };
     let mut fleets = Vec::new();
     for &method in &methods {
@@ -95,19 +90,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             ..Settings::default()
         })?);
     }
-    let ask = Ask { answer: Answer::Nothing, row_scores: false, scoreboards: true, fan: 0, raw_only: false };
+    let ask = Ask { scoreboards: true, ..Ask::numbers(Answer::Nothing) };
     let mut refusals = Refusals::new(args.on_error, args.quiet);
-    let mut batches = Batches::new(opened, Numbers::columns(&layout), args.quiet);
-    while let Some(Chunk { batch, numbers, .. }) = batches.next()? {
-        let times = lateness == Lateness::Times;
-        let rows = WideRows::new(&file, &batch, &numbers, &layout).at_times(times);
-        let mut refused = Vec::new();
-        for fleet in &mut fleets {
-            refused = fleet.run(&rows, &ask).refused;
-            crate::interrupt::check()?;
-        }
-        refusals.take(batch.broken, refused)?;
+    let mut all: Vec<&mut Fleet> = fleets.iter_mut().collect();
+    if let Some(path) = &args.input.outcomes {
+        desk.bring(&mut all, &tables::outcomes(path)?, &ask)?;
     }
+    let mut recorder = Recorder::new(false);
+    each(&mut desk, &mut all, tables, &ask, &mut recorder, &mut refusals, args.quiet, &mut |_, _, _| Ok(()))?;
     let boards: Vec<Scoreboard> =
         fleets.iter().map(|fleet| Ok(fleet.scoreboard()?)).collect::<Result<_>>()?;
     if boards[0].rows() == 0 {

@@ -10,9 +10,12 @@ use truecast::GuardMode;
 use truecast::expert::ExpertKind;
 use truecast::recalibrate::Method;
 use truecast_data::recognise::FormKind;
+use truecast_events::Span;
 
 use crate::failure::{Failure, Result};
-use crate::flags::{Bounds, GroupLedger, OnError, Percentages, Preset, Probabilities, StopLoss};
+use crate::flags::{
+    Bounds, Filter, GroupLedger, OnError, Percentages, Preset, Probabilities, Revisions, StopLoss,
+};
 
 /// Flags in a file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -36,8 +39,19 @@ pub(crate) struct Config {
     pub(crate) form: Option<FormKind>,
     pub(crate) outcome: Option<String>,
     pub(crate) key: Option<Vec<String>>,
-    pub(crate) time: Option<String>,
-    pub(crate) outcome_time: Option<String>,
+    pub(crate) made: Option<String>,
+    pub(crate) about: Option<String>,
+    pub(crate) known: Option<String>,
+    pub(crate) horizon: Option<String>,
+    #[serde(default, deserialize_with = "named")]
+    pub(crate) lag: Option<Span>,
+    #[serde(default, deserialize_with = "named")]
+    pub(crate) step: Option<Span>,
+    #[serde(rename = "where")]
+    pub(crate) filter: Option<Vec<Filter>>,
+    pub(crate) by: Option<String>,
+    pub(crate) revisions: Option<Revisions>,
+    pub(crate) interval_width: Option<f64>,
     pub(crate) mean: Option<String>,
     pub(crate) std: Option<String>,
     pub(crate) point: Option<String>,

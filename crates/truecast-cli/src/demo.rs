@@ -46,7 +46,7 @@ impl Rows for Stream {
     fn task(&self, row: usize) -> Result<Task, Error> {
         let step = &self.0[row];
         let forecast = Given::Distribution(step.forecast().into());
-        Ok(Task { forecast, outcome: Some(step.outcome), groups: Vec::new(), now: None, due: None })
+        Ok(Task::plain(forecast, Some(step.outcome)))
     }
 
     fn refuse(&self, _row: usize, error: Error) -> Error {
@@ -57,15 +57,14 @@ impl Rows for Stream {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let rows = Stream(Scenario::Demo.stream(args.steps as usize, args.seed));
     let mut fleet = Fleet::new(Settings { seed: args.seed, ..Settings::default() })?;
-    let ask =
-        Ask { answer: Answer::Nothing, row_scores: true, scoreboards: true, fan: FAN_ROWS, raw_only: false };
+    let ask = Ask { row_scores: true, scoreboards: true, fan: FAN_ROWS, ..Ask::numbers(Answer::Nothing) };
     let answers = fleet.run(&rows, &ask);
     if let Some((_, error)) = answers.refused.into_iter().next() {
         return Err(error.into());
     }
     let mut recorder = Recorder::new(true);
     recorder.record(rows.len(), &answers.scores)?;
-    let report = recorder.report(&fleet, "the built-in stream demo", 0, false)?;
+    let report = recorder.report(&fleet, "the built-in stream demo", Vec::new(), false)?;
     NewFile::write(&args.report, report.to_html().as_bytes())?;
     let tally = fleet.tally();
     let (raw, calibrated) = (percent(tally.raw, tally.outcomes), percent(tally.calibrated, tally.outcomes));

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use truecast_data::table::Sheet;
-use truecast_data::{Format, NewFile, Opened, Output, writer};
+use truecast_data::{Format, NewFile, Output, writer};
 
 use crate::failure::{Failure, Result};
 use crate::pipeline::Sheets;
+use crate::tables::Tables;
 
 /// Refuses two outputs that would be written to one place, however it is spelled.
 pub(crate) fn apart(outputs: &[Option<&Path>]) -> Result<()> {
@@ -35,7 +36,7 @@ pub(crate) struct Destination {
 
 impl Destination {
     /// Opens the output. Its format is the one asked for, or what its name says, or the input's.
-    pub(crate) fn open(path: Option<&Path>, asked: Option<Format>, input: &Opened) -> Result<Self> {
+    pub(crate) fn open(path: Option<&Path>, asked: Option<Format>, input: &Tables) -> Result<Self> {
         Self::with(path, asked, input.format, input.separator)
     }
 

@@ -5,22 +5,19 @@ use std::path::PathBuf;
 
 use truecast::monitor::Scoreboard;
 use truecast_data::NewFile;
-use truecast_data::recognise::recognise;
+use truecast_events::{Desk, Request, table as parts_table};
 use truecast_fleet::{Answer, Ask, Fleet, Settings};
 
-use crate::calibrate::{no_outcome_file, use_threads};
+use crate::calibrate::{each, use_threads};
 use crate::config::Config;
 use crate::destination;
 use crate::failure::{Failure, Result};
-use crate::flags::{ColumnFlags, InputFlags, OnError};
-use crate::long;
-use crate::numbers::Numbers;
-use crate::pipeline::{Batches, Chunk};
+use crate::flags::{ColumnFlags, EventFlags, InputFlags, OnError};
 use crate::refusals::Refusals;
 use crate::reporting::{FAN_ROWS, Recorder};
 use crate::summary;
+use crate::tables;
 use crate::terminal::{count, plural, print, say};
-use crate::wide::WideRows;
 
 /// Score the forecasts in a file as they are
 ///
@@ -50,6 +47,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     columns: ColumnFlags,
 
+    #[command(flatten)]
+    events: EventFlags,
+
     /// How many threads to use [default: all cores]
     #[arg(long, value_name = "N", help_heading = "Run")]
     threads: Option<usize>,
@@ -62,35 +62,33 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     use_threads(args.threads)?;
     destination::apart(&[args.summary.as_deref(), args.report.as_deref()])?;
-    let opened = args.input.open()?;
-    let file = opened.reader.file().to_owned();
-    let layout = recognise(&file, opened.reader.names(), &args.columns.wishes(&Config::default()))?;
+    let tables = args.input.open()?;
+    let file = tables.name.clone();
+    let skip = args.on_error == OnError::Skip;
+    let request = Request { skip, ..args.events.request(&args.columns, &Config::default()) };
+    let mut desk = Desk::open(&tables.file(), tables.names(), request)?;
     if !args.quiet {
-        say!("{file}: {layout}");
+        say!("{file}: {}", desk.said());
     }
-    let mut fleet = Fleet::new(Settings::default())?;
-    let ask = Ask {
-        answer: Answer::Nothing,
-        row_scores: args.report.is_some(),
-        scoreboards: true,
-        fan: if args.report.is_some() { FAN_ROWS } else { 0 },
-        raw_only: true,
-    };
-    let mut recorder = Recorder::new(args.report.is_some());
+    let mut fleet = Fleet::new(Settings { lateness: desk.lateness(), ..Settings::default() })?;
+    let (report, row_scores) = (args.report.is_some(), args.report.is_some());
+    let fan = if report { FAN_ROWS } else { 0 };
+    let ask = Ask { row_scores, scoreboards: true, fan, raw_only: true, ..Ask::numbers(Answer::Nothing) };
+    let mut recorder = Recorder::new(report);
     let mut refusals = Refusals::new(args.on_error, args.quiet);
-    if layout.form.is_long() {
-        let table = long::read(opened, &layout, args.input.outcomes.as_deref(), &mut refusals, args.quiet)?;
-        long::calibrate(table, &layout, &mut fleet, &ask, &mut recorder, &mut refusals)?;
-    } else {
-        no_outcome_file(args.input.outcomes.as_deref())?;
-        let mut batches = Batches::new(opened, Numbers::columns(&layout), args.quiet);
-        while let Some(Chunk { batch, numbers, .. }) = batches.next()? {
-            let rows = WideRows::new(&file, &batch, &numbers, &layout);
-            let answers = fleet.run(&rows, &ask);
-            recorder.record(batch.rows(), &answers.scores)?;
-            refusals.take(batch.broken, answers.refused)?;
-        }
+    if let Some(path) = &args.input.outcomes {
+        desk.bring(&mut [&mut fleet], &tables::outcomes(path)?, &ask)?;
     }
+    each(
+        &mut desk,
+        &mut [&mut fleet],
+        tables,
+        &ask,
+        &mut recorder,
+        &mut refusals,
+        args.quiet,
+        &mut |_, _, _| Ok(()),
+    )?;
     let scoreboard = fleet.scoreboard()?;
     if scoreboard.rows() == 0 {
         let problem = format!("{file}: no row has an outcome, so there is nothing to score");
@@ -100,13 +98,16 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         summary::write(path, &summary::of_raw(&scoreboard))?;
     }
     if let Some(path) = &args.report {
-        let report = recorder.report(&fleet, &file, refusals.skipped(), true)?;
+        let report = recorder.report(&fleet, &file, Vec::new(), true)?;
         NewFile::write(path, report.to_html().as_bytes())?;
     }
     if refusals.skipped() > 0 && !args.quiet {
         say!("{} {} left out", count(refusals.skipped()), plural(refusals.skipped(), "row was", "rows were"));
     }
-    print(&table(&scoreboard))
+    let parts: Vec<_> = desk.by().iter().map(|(name, tally)| (name.clone(), *tally)).collect();
+    let by =
+        if parts.is_empty() { String::new() } else { format!("\n{}\n", parts_table(desk.by_name(), &parts)) };
+    print(&format!("{}{by}", table(&scoreboard)))
 }
 
 /// One column of numbers, with a word on what each should be.

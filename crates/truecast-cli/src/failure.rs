@@ -83,14 +83,24 @@ impl From<truecast_fleet::Error> for Failure {
             Error::TooManyGroups { .. } => "say how many there are: --ledger group=COLUMN:N",
             Error::OtherSettings { .. } => "use the settings of the state, or another state file",
             Error::NotASetting { .. } => "leave it out, or use another --method: experts has all settings",
-            Error::NoTime => "name the columns with --time and --outcome-time",
-            Error::Backwards { .. } => "sort the file by time",
-            Error::Core(truecast::Error::Snapshot(_)) => {
+            Error::Core(truecast::Error::Snapshot(_)) | Error::EarlierState { .. } => {
                 "a state is a file that `truecast calibrate --state` wrote; another name begins a new one"
             }
             _ => "",
         };
         Failure::Fleet { error, hint }
+    }
+}
+
+impl From<truecast_events::Error> for Failure {
+    fn from(error: truecast_events::Error) -> Self {
+        use truecast_events::Error;
+        match error {
+            Error::Data(error) => error.into(),
+            Error::Fleet(error) => error.into(),
+            Error::Usage { problem, hint } => Failure::Usage { problem, hint },
+            other => Failure::usage(other.to_string(), ""),
+        }
     }
 }
 

@@ -4,13 +4,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use truecast_data::table::{Batch, Sheet, TableReader, TableWriter};
-use truecast_data::{Error as DataError, Opened};
+use truecast_data::Error as DataError;
+use truecast_data::table::{Batch, Sheet, TableWriter};
+use truecast_events::{Ahead, Numbers, Piece};
 
 use crate::failure::{Failure, Result};
 use crate::interrupt;
-use crate::numbers::Numbers;
 use crate::progress::Progress;
+use crate::tables::Tables;
 
 /// Rows in a batch: enough of each series that its state is worth bringing to a core, and few enough that a handful of batches fit the caches.
 const BATCH: usize = 1 << 15;
@@ -20,11 +21,10 @@ const AHEAD: usize = 1;
 /// A batch that was read.
 #[derive(Debug)]
 pub(crate) struct Chunk {
-    pub(crate) batch: Batch,
+    /// Its rows, with the numbers that were asked for.
+    pub(crate) piece: Piece<Batch>,
     /// The names of its columns.
     pub(crate) names: Vec<String>,
-    /// The numbers of the columns that were asked for.
-    pub(crate) numbers: Numbers,
     /// How far reading has come, in bytes.
     position: u64,
 }
@@ -39,10 +39,10 @@ pub(crate) struct Batches {
 impl Batches {
     /// Begins to read rows, and the numbers of some columns. The thread is not waited for: it may be stuck in a terminal or a pipe when everything else
     /// is done.
-    pub(crate) fn new(opened: Opened, numbers: Vec<usize>, quiet: bool) -> Self {
+    pub(crate) fn new(tables: Tables, ahead: Ahead, quiet: bool) -> Self {
         let (sender, chunks) = sync_channel(AHEAD);
-        let progress = Progress::over_bytes(opened.size, quiet);
-        thread::spawn(move || read(opened.reader, &numbers, &sender));
+        let progress = Progress::over_bytes(tables.size, quiet);
+        thread::spawn(move || read(tables, &ahead, &sender));
         Batches { chunks, progress }
     }
 
@@ -53,7 +53,7 @@ impl Batches {
             match self.chunks.recv_timeout(Duration::from_millis(50)) {
                 Ok(chunk) => {
                     let chunk = chunk?;
-                    self.progress.rows(chunk.batch.rows() as u64, chunk.position);
+                    self.progress.rows(chunk.piece.cells.rows() as u64, chunk.position);
                     return Ok(Some(chunk));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -64,18 +64,26 @@ impl Batches {
             }
         }
     }
+
+    /// All of them.
+    pub(crate) fn all(mut self) -> Result<Vec<Chunk>> {
+        let mut chunks = Vec::new();
+        while let Some(chunk) = self.next()? {
+            chunks.push(chunk);
+        }
+        Ok(chunks)
+    }
 }
 
-fn read(mut reader: Box<dyn TableReader>, numbers: &[usize], chunks: &SyncSender<Result<Chunk, DataError>>) {
+fn read(mut tables: Tables, ahead: &Ahead, chunks: &SyncSender<Result<Chunk, DataError>>) {
     loop {
-        let chunk = match reader.read(BATCH) {
+        let chunk = match tables.read(BATCH) {
             Ok(None) => return,
             Ok(Some(batch)) => Ok(Chunk {
                 // While the batch before is computed: there is always something for every core to do.
-                numbers: Numbers::read(&batch, numbers),
-                names: reader.names().to_vec(),
-                position: reader.position(),
-                batch,
+                piece: Piece { numbers: Numbers::read(&batch, ahead), file: tables.file(), cells: batch },
+                names: tables.names().to_vec(),
+                position: tables.position(),
             }),
             Err(error) => Err(error),
         };

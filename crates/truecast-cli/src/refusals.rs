@@ -27,16 +27,11 @@ impl Refusals {
         self.skipped
     }
 
-    /// Takes the refused rows of a batch, those that could not be split into cells first or not: in the order of their lines.
-    pub(crate) fn take(&mut self, broken: Vec<RowError>, refused: Vec<(usize, DataError)>) -> Result<()> {
+    /// Takes rows that could not be split into cells, and others that were refused: in the order of their lines.
+    pub(crate) fn take(&mut self, broken: Vec<RowError>, refused: Vec<RowError>) -> Result<()> {
         let mut errors: Vec<RowError> = broken;
-        for (_, error) in refused {
-            match error {
-                DataError::Row(row) => errors.push(*row),
-                other => return Err(other.into()),
-            }
-        }
-        errors.sort_by_key(|error| error.line);
+        errors.extend(refused);
+        errors.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
         for error in errors {
             if self.on_error == OnError::Fail {
                 return Err(DataError::from(error).into());

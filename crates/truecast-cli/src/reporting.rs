@@ -44,13 +44,14 @@ impl Recorder {
     }
 
     /// The report of a run.
-    pub(crate) fn report(&self, fleet: &Fleet, source: &str, skipped: u64, raw_only: bool) -> Result<Report> {
+    pub(crate) fn report(
+        &self,
+        fleet: &Fleet,
+        source: &str,
+        mut notes: Vec<String>,
+        raw_only: bool,
+    ) -> Result<Report> {
         let first = fleet.series().next();
-        let mut notes = Vec::new();
-        if skipped > 0 {
-            let rows = plural(skipped, "row that broke a rule was", "rows that broke a rule were");
-            notes.push(format!("{} {rows} left out.", count(skipped)));
-        }
         let repaired = fleet.tally().repaired;
         if repaired > 0 {
             let rows = plural(repaired, "row", "rows");

@@ -88,7 +88,8 @@ impl Error {
         move |source| Error::Io { file, source }
     }
 
-    pub(crate) fn file(file: &str, problem: impl Into<String>, hint: impl Into<String>) -> Error {
+    /// The file as a whole is at fault.
+    pub fn file(file: &str, problem: impl Into<String>, hint: impl Into<String>) -> Error {
         Error::File { file: file.to_owned(), problem: problem.into(), hint: hint.into() }
     }
 }

@@ -42,20 +42,52 @@ fn every_form_is_known_by_its_names() {
 }
 
 #[test]
-fn outcome_series_and_time_are_found_beside_the_forecast() {
+fn outcome_series_and_times_are_found_beside_the_forecast() {
     let layout =
-        recognise("f.csv", &names("series,date,actual,mu,sd,outcome_time"), &Wishes::default()).unwrap();
+        recognise("f.csv", &names("series,date,actual,mu,sd,outcome_time,cutoff,h"), &Wishes::default())
+            .unwrap();
     assert_eq!((layout.outcome, &layout.keys[..]), (Some(2), &[0][..]));
-    assert_eq!((layout.time, layout.outcome_time), (Some(1), Some(5)));
     assert_eq!(
-        layout.to_string(),
-        "mean mu, standard deviation sd; outcome actual; series series; time date; outcome known at outcome_time"
+        (layout.made, layout.about, layout.known, layout.horizon),
+        (Some(6), Some(1), Some(5), Some(7))
     );
+    assert!(!layout.made_before);
+    assert_eq!(layout.to_string(), "mean mu, standard deviation sd; outcome actual; series series");
     let hub =
         "model_id,reference_date,target,horizon,location,target_end_date,output_type,output_type_id,value";
     let layout = recognise("f.csv", &names(hub), &Wishes::default()).unwrap();
-    assert_eq!((layout.outcome, &layout.keys[..]), (None, &[0, 2, 3, 4][..]));
-    assert_eq!((layout.time, layout.outcome_time), (Some(1), Some(5)));
+    assert_eq!((layout.outcome, &layout.keys[..]), (None, &[0, 2, 4][..]));
+    assert_eq!(
+        (layout.made, layout.about, layout.horizon, layout.made_before),
+        (Some(1), Some(5), Some(3), true)
+    );
+    let none = Some("none".to_owned());
+    let wishes = Wishes { made: none.clone(), horizon: none, ..Wishes::default() };
+    let layout = recognise("f.csv", &names(hub), &wishes).unwrap();
+    assert_eq!((layout.made, layout.horizon, layout.pooled), (None, None, true));
+}
+
+/// Names of neuralforecast, Darts and Prophet, and of hubs before the first form was agreed upon.
+#[test]
+fn other_libraries_have_their_names() {
+    for (header, expected) in [
+        ("unique_id,ds,cutoff,y,NHITS-median,NHITS-ql0.1,NHITS-ql0.9", vec![(0.1, 5), (0.5, 4), (0.9, 6)]),
+        ("time,y,y_q0.100,y_q0.500,y_q0.900", vec![(0.1, 2), (0.5, 3), (0.9, 4)]),
+    ] {
+        assert_eq!(form(header), Form::Quantiles(expected), "{header}");
+    }
+    assert_eq!(
+        form("forecast_date,target,target_end_date,location,type,quantile,value"),
+        Form::Hubverse { output_type: 4, output_type_id: 5, value: 6 }
+    );
+    let prophet = "ds,y,yhat,yhat_lower,yhat_upper";
+    assert_eq!(
+        refused(prophet, &Wishes::default()),
+        "f.csv: the column yhat_lower does not say how much its interval should hold\nhint: say so with --interval-width 80, as the model was told"
+    );
+    let wishes = Wishes { interval_width: Some(80.0), ..Wishes::default() };
+    let layout = recognise("f.csv", &names(prophet), &wishes).unwrap();
+    assert_eq!(layout.form, Form::Quantiles(vec![(0.1, 3), (0.5, 2), (0.9, 4)]));
 }
 
 #[test]
@@ -82,10 +114,6 @@ fn hints_speak_as_the_caller_does() {
         refused("y,mean,std", &wishes(Some("z"))),
         "f.csv: there is no column \"z\", which outcome= names\nhint: the columns are y, mean, std"
     );
-    let late = Wishes { outcome_time: Some("b".to_owned()), ..wishes(None) };
-    assert!(refused("y,mean,std,b", &late).ends_with("forecasts were made with time="));
-    let late = Wishes { idiom: Idiom::Flags, ..late };
-    assert!(refused("y,mean,std,b", &late).ends_with("forecasts were made with --time"));
 }
 
 #[test]
@@ -109,7 +137,6 @@ fn a_file_that_reads_in_two_ways_lists_both() {
         "f.csv: the columns q10 and q0.1 are both the quantile 0.1\nhint: leave one of them out"
     );
     assert!(refused("a,b", &Wishes::default()).contains("no columns are known to hold a forecast: a, b"));
-    assert!(refused("y,mean,std,available_at", &Wishes::default()).contains("--time"));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What is asked about every row, and what is answered.
 
-use truecast::Forecast;
 use truecast::forecast::AnyForecast;
 use truecast::normal;
+use truecast::{Forecast, Gaussian};
 
 use crate::settings::{Lateness, Settings};
 
@@ -29,10 +29,32 @@ pub struct Task {
     pub outcome: Option<f64>,
     /// The labels of the groups that the row belongs to.
     pub groups: Vec<String>,
-    /// The time of the forecast, for late outcomes.
+    /// The time of the forecast: when it was made, where outcomes are known at times; else what it is about, and only its order counts.
     pub now: Option<f64>,
     /// When the outcome becomes known, for late outcomes.
     pub due: Option<f64>,
+    /// What the forecast is about: by this its outcome finds it later. Without it, one that has no outcome yet is forgotten at once.
+    pub about: Option<Vec<u8>>,
+    /// Later outcomes about the same and the times at which they become known: the last one that is known before the outcome is learned counts.
+    pub later: Vec<(f64, f64)>,
+}
+
+impl Task {
+    /// A forecast with its outcome, and nothing more to say.
+    pub fn plain(forecast: Given, outcome: Option<f64>) -> Self {
+        Task { forecast, outcome, groups: Vec::new(), now: None, due: None, about: None, later: Vec::new() }
+    }
+}
+
+/// A row that brings a normal forecast and an outcome which is learned at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plain {
+    /// The forecast.
+    pub forecast: Gaussian,
+    /// What happened.
+    pub outcome: f64,
+    /// As of [`Task`].
+    pub now: Option<f64>,
 }
 
 /// The numbers of a calibrated forecast to answer with.
@@ -141,6 +163,15 @@ pub struct Ask {
     pub fan: usize,
     /// Take forecasts as they are: nothing is recalibrated, and both sides of every score are the base's.
     pub raw_only: bool,
+    /// A forecast that waits takes the place of an earlier one about the same thing, instead of being refused if it differs.
+    pub replace: bool,
+}
+
+impl Ask {
+    /// The numbers of every forecast, and nothing else.
+    pub fn numbers(answer: Answer) -> Self {
+        Ask { answer, row_scores: false, scoreboards: false, fan: 0, raw_only: false, replace: false }
+    }
 }
 
 /// What is asked of every row of a run.

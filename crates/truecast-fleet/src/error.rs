@@ -2,6 +2,8 @@
 
 use truecast::recalibrate::MOST_GROUPS;
 
+use crate::state::NEWEST_VERSION;
+
 /// What [`Result`](std::result::Result) means in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -46,5 +48,21 @@ pub enum Error {
         now: f64,
         /// The time before it.
         last: f64,
+    },
+    /// Two rows of one series at the same time, and nothing that says when their outcomes were known.
+    #[error(
+        "the series' row before it is about the same time, and nothing says when their outcomes were known"
+    )]
+    Repeated,
+    /// Another forecast about the same thing waits for its outcome.
+    #[error("another forecast about the same waits for its outcome")]
+    Changed,
+    /// A state of a form that was never released.
+    #[error(
+        "the state has the form {version}, which was never released; this build begins with {NEWEST_VERSION}"
+    )]
+    EarlierState {
+        /// The form that it has.
+        version: u16,
     },
 }

@@ -8,15 +8,16 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
-use truecast::Gaussian;
 use truecast::monitor::{Certificate, Scoreboard};
+use truecast::{AnyForecast, Recalibrated, SnapshotError, Ticket};
 
-use crate::ask::{Answered, Ask, Prepared, Question, RowScores, Task};
+use crate::ask::{Answer, Answered, Ask, Given, Plain, Prepared, Question, RowScores, Task};
 use crate::error::{Error, Result};
 use crate::record::Tally;
 use crate::series::Series;
 use crate::settings::Settings;
 use crate::turns::Turns;
+use crate::waiting::{Booked, Known};
 
 /// Rows that are read together before the first of them is taken. Those of one series lie far apart where series take turns, and memory brings
 /// several at once in the time of one.
@@ -59,7 +60,7 @@ pub trait Rows: Sync {
 
     /// The row's normal forecast and its outcome, if that is all that [`task`](Rows::task) would say, in fewer words: most rows of most tables, which run
     /// faster so.
-    fn plain(&self, _row: usize) -> Option<(Gaussian, f64)> {
+    fn plain(&self, _row: usize) -> Option<Plain> {
         None
     }
 
@@ -100,21 +101,22 @@ pub struct Answers<E> {
 ///     fn task(&self, row: usize) -> Result<Task, Error> {
 ///         let (_, mean, std, y) = self.0[row];
 ///         let forecast = Given::Distribution(Gaussian::new(mean, std)?.into());
-///         Ok(Task { forecast, outcome: Some(y), groups: vec![], now: None, due: None })
+///         Ok(Task::plain(forecast, Some(y)))
 ///     }
 ///     fn refuse(&self, _row: usize, error: Error) -> Error { error }
 /// }
 ///
 /// let mut fleet = Fleet::new(Settings::default())?;
 /// let table = Table(vec![("a", 1.0, 0.5, 1.2), ("b", 7.0, 2.0, 3.0), ("a", 1.1, 0.5, 0.4)]);
-/// let ask = Ask { answer: Answer::Quantiles(vec![0.1, 0.9]), row_scores: false, scoreboards: false, fan: 0, raw_only: false };
-/// let answers = fleet.run(&table, &ask);
+/// let answers = fleet.run(&table, &Ask::numbers(Answer::Quantiles(vec![0.1, 0.9])));
 /// assert_eq!((answers.values.len(), fleet.series().count()), (6, 2));
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Fleet {
     settings: Settings,
+    /// What whoever brings rows has to know of those before; a fleet keeps it and does not read it.
+    note: Vec<u8>,
     /// Every series in the order of its first row.
     series: Vec<Slot>,
     index: HashMap<Box<[u8]>, usize, RandomState>,
@@ -144,18 +146,28 @@ impl Fleet {
     /// A fleet without series. Settings that do not go together are refused.
     pub fn new(settings: Settings) -> Result<Self> {
         settings.build(b"")?;
-        Ok(Fleet { settings, series: Vec::new(), index: HashMap::default() })
+        Ok(Fleet { settings, note: Vec::new(), series: Vec::new(), index: HashMap::default() })
     }
 
-    pub(crate) fn from_series(settings: Settings, series: Vec<Series>) -> Self {
+    pub(crate) fn from_series(settings: Settings, note: Vec<u8>, series: Vec<Series>) -> Self {
         let index = series.iter().enumerate().map(|(at, series)| (series.key().into(), at)).collect();
         let series = series.into_iter().map(|series| Slot::Home(Box::new(series))).collect();
-        Fleet { settings, series, index }
+        Fleet { settings, note, series, index }
     }
 
     /// What all series have in common.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// What was noted beside the series.
+    pub fn note(&self) -> &[u8] {
+        &self.note
+    }
+
+    /// Notes something that is saved with the fleet.
+    pub fn take_note(&mut self, note: Vec<u8>) {
+        self.note = note;
     }
 
     /// All series in the order of their first rows. One whose rows were all refused is as if it had never been met.
@@ -254,6 +266,112 @@ impl Fleet {
         Ok(at)
     }
 
+    /// Gives the calibrated forecast of one series, which waits for its outcome: the same as a batch of one row. `made` says when, where outcomes are
+    /// known at times.
+    pub fn issue(
+        &mut self,
+        key: &[u8],
+        about: &[u8],
+        made: Option<f64>,
+        forecast: Given,
+    ) -> Result<Recalibrated<AnyForecast>> {
+        let task = Task { now: made, about: Some(about.to_vec()), ..Task::plain(forecast, None) };
+        let answers = self.run(&One { key, task }, &Ask::numbers(Answer::Nothing));
+        if let Some((_, error)) = answers.refused.into_iter().next() {
+            return Err(error);
+        }
+        let issued = self.get(key).and_then(|series| series.forecast(about));
+        issued.ok_or_else(|| truecast::Error::UnknownTicket { ticket: Ticket::from_number(0) }.into())
+    }
+
+    /// Brings an outcome that is known now to every series in which a forecast about this waits; says how many there are.
+    pub fn resolve(&mut self, about: &[u8], outcome: f64) -> Result<usize> {
+        let known = Known { about, outcome, due: None, last_counts: false };
+        let (ask, mut matched) = (Ask::numbers(Answer::Nothing), 0);
+        for at in 0..self.series.len() {
+            if self.book_at(at, &known, 0, &ask)?.0 == Booked::Matched {
+                matched += 1;
+            }
+        }
+        Ok(matched)
+    }
+
+    /// Brings an outcome to a forecast of one series that waits; `row` is whose scores it gives, if the ask is for them.
+    pub fn book(
+        &mut self,
+        key: &[u8],
+        known: &Known<'_>,
+        row: usize,
+        ask: &Ask,
+    ) -> Result<(Booked, Option<RowScores>)> {
+        match self.index.get(key) {
+            Some(&at) => self.book_at(at, known, row, ask),
+            None => Ok((Booked::Nothing, None)),
+        }
+    }
+
+    fn book_at(
+        &mut self,
+        at: usize,
+        known: &Known<'_>,
+        row: usize,
+        ask: &Ask,
+    ) -> Result<(Booked, Option<RowScores>)> {
+        let prepared = Prepared::new(&ask.answer);
+        let question = Question { settings: &self.settings, ask, prepared: &prepared };
+        match &mut self.series[at] {
+            Slot::Home(series) => series.book(known, row, &question),
+            Slot::Away(_) => Ok((Booked::Nothing, None)),
+        }
+    }
+
+    /// Forgets forecasts that were made before this time and still wait; says how many.
+    pub fn expire(&mut self, time: f64) -> Result<usize> {
+        let mut forgotten = 0;
+        for slot in &mut self.series {
+            if let Slot::Home(series) = slot {
+                forgotten += series.expire(time)?;
+            }
+        }
+        Ok(forgotten)
+    }
+
+    /// One series.
+    pub fn get(&self, key: &[u8]) -> Option<&Series> {
+        match self.index.get(key).map(|&at| &self.series[at]) {
+            Some(Slot::Home(series)) => Some(series),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn has(&self, key: &[u8]) -> bool {
+        self.get(key).is_some()
+    }
+
+    pub(crate) fn series_bytes(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.get(key).map(Series::to_bytes).transpose()
+    }
+
+    /// Puts a saved series in.
+    pub(crate) fn insert(&mut self, key: &[u8], bytes: &[u8]) -> Result<()> {
+        let series = Series::from_bytes(bytes)?;
+        if series.key() != key || series.recalibrator().method() != self.settings.method {
+            let (field, rule) = ("series", "that of its key, with the fleet's method");
+            return Err(truecast::Error::from(SnapshotError::Invalid { field, rule }).into());
+        }
+        self.index.insert(key.into(), self.series.len());
+        self.series.push(Slot::Home(Box::new(series)));
+        Ok(())
+    }
+
+    /// Takes a series out.
+    pub(crate) fn remove(&mut self, key: &[u8]) {
+        if let Some(at) = self.index.remove(key) {
+            self.series.remove(at);
+            self.index.values_mut().filter(|other| **other > at).for_each(|other| *other -= 1);
+        }
+    }
+
     /// What this run counted over all series.
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::default();
@@ -274,6 +392,32 @@ impl Fleet {
     pub fn certificate(&self) -> Option<Certificate> {
         Certificate::over(self.series().map(|series| series.recalibrator().certificate()))
             .filter(|certificate| certificate != &Certificate::default())
+    }
+}
+
+/// A batch of one row.
+struct One<'a> {
+    key: &'a [u8],
+    task: Task,
+}
+
+impl Rows for One<'_> {
+    type Error = Error;
+
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn key(&self, _row: usize) -> Cow<'_, [u8]> {
+        Cow::Borrowed(self.key)
+    }
+
+    fn task(&self, _row: usize) -> Result<Task> {
+        Ok(self.task.clone())
+    }
+
+    fn refuse(&self, _row: usize, error: Error) -> Error {
+        error
     }
 }
 
@@ -390,9 +534,7 @@ impl<E> Part<'_, E> {
                 let own = &mut values[number * width..][..width];
                 let answers = &mut Answered { row, values: own, scores: &mut self.scores };
                 let stepped = match plain {
-                    Some((forecast, outcome)) => {
-                        self.series.step_plainly(forecast, *outcome, &question, answers).map_err(refuse)
-                    }
+                    Some(plain) => self.series.step_plainly(plain, &question, answers).map_err(refuse),
                     None => rows
                         .task(row)
                         .and_then(|task| self.series.step(task, &question, answers).map_err(refuse)),

@@ -15,9 +15,11 @@ mod record;
 mod series;
 mod settings;
 mod state;
+mod store;
 mod turns;
+mod waiting;
 
-pub use ask::{Answer, Ask, FAN, FanPoint, Given, RowScores, Task};
+pub use ask::{Answer, Ask, FAN, FanPoint, Given, Plain, RowScores, Task};
 pub use error::{Error, Result};
 pub use fleet::{Answers, Fleet, Rows};
 pub use parts::{Part, Parts};
@@ -26,3 +28,5 @@ pub use record::Tally;
 pub use series::Series;
 pub use settings::{Lateness, Settings};
 pub use state::NEWEST_VERSION;
+pub use store::Store;
+pub use waiting::{Booked, Known};

@@ -13,6 +13,8 @@ pub enum Part {
     Member,
     /// The mean.
     Mean,
+    /// One number that stands for the forecast, and is told with its median.
+    Point,
 }
 
 /// The numbers of one forecast, in the order in which they were met.
@@ -33,6 +35,7 @@ impl Parts {
         members.sort_by(|&a, &b| self.0[a].1.total_cmp(&self.0[b].1));
         let probability = |(part, _): &(Part, f64)| match part {
             Part::Quantile(p) => *p,
+            Part::Point => 0.5,
             Part::Member | Part::Mean => f64::NAN,
         };
         let mut wanted: Vec<f64> = self.0.iter().map(probability).collect();
@@ -49,13 +52,19 @@ impl Parts {
             match part {
                 Part::Quantile(p) => quantiles.push((p, value)),
                 Part::Member => members.push(value),
-                Part::Mean => {}
+                Part::Mean | Part::Point => {}
             }
         }
         quantiles.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         // A median that is also there as the quantile 0.5 says the same thing twice. Two values of one quantile are no distribution, and are refused below.
         quantiles.dedup();
         if quantiles.len() >= 2 {
+            if quantiles.iter().all(|(_, value)| *value == quantiles[0].1)
+                && quantiles[0].0 < quantiles[quantiles.len() - 1].0
+            {
+                // Without a width it is a point, whose scale is learned.
+                return Ok(Given::Point(quantiles[0].1));
+            }
             let (probabilities, values): (Vec<f64>, Vec<f64>) = quantiles.into_iter().unzip();
             return Ok(Given::Distribution(Quantiles::new(&probabilities, &values)?.into()));
         }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use truecast::monitor::{Coverage, Scoreboard};
+use truecast::recalibrate::Scores;
 use truecast::{Forecast, normal};
 
 use crate::ask::{Answered, FAN, FanPoint, Question, RowScores};
@@ -11,12 +12,12 @@ use crate::error::Result;
 /// Φ⁻¹(0.9): an outcome whose probit score is within ± this lies in the central 80 % interval.
 const EIGHTY: f64 = 1.281_551_565_544_600_4;
 
-/// Outcomes seen, and how many lay in the 80 % intervals, ends included: what every run counts, because it costs next to nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Outcomes seen, and how they were met: what every run counts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tally {
     /// Rows read.
     pub rows: u64,
-    /// Of them, with an outcome, be it learned now or later.
+    /// Outcomes met.
     pub outcomes: u64,
     /// Of them, within the base's 80 % interval.
     pub raw: u64,
@@ -24,21 +25,55 @@ pub struct Tally {
     pub calibrated: u64,
     /// Rows whose quantiles crossed and were sorted.
     pub repaired: u64,
+    /// Rows whose forecast had been given before.
+    pub again: u64,
+    /// Sums of the CRPS, of the base and calibrated, over `scored` outcomes.
+    pub crps: [f64; 2],
+    /// How many outcomes have a finite CRPS.
+    pub scored: u64,
 }
 
 impl Tally {
-    fn count(&mut self, base: &dyn Forecast, calibrated: &dyn Forecast, outcome: f64) {
+    /// One more outcome, by its probit scores, and by its CRPS where the stop-loss has booked it.
+    pub(crate) fn learn(&mut self, scores: Scores) {
         self.outcomes += 1;
-        self.raw += u64::from(Coverage::holds(base, outcome, 0.8));
-        self.calibrated += u64::from(Coverage::holds(calibrated, outcome, 0.8));
+        self.raw += u64::from(scores.base.abs() <= EIGHTY);
+        self.calibrated += u64::from(scores.calibrated.abs() <= EIGHTY);
+        if let Some(crps) = scores.crps {
+            self.score(crps);
+        }
     }
 
-    pub(crate) fn add(&mut self, other: &Tally) {
+    /// The CRPS of an outcome.
+    pub(crate) fn score(&mut self, crps: [f64; 2]) {
+        self.scored += 1;
+        (0..2).for_each(|side| self.crps[side] += crps[side]);
+    }
+
+    /// One more outcome, by all of its scores.
+    pub fn meet(&mut self, scores: &RowScores) {
+        self.rows += 1;
+        self.outcomes += 1;
+        self.raw += u64::from(scores.covered[0]);
+        self.calibrated += u64::from(scores.covered[1]);
+        self.score(scores.crps);
+    }
+
+    /// Takes another one's counts.
+    pub fn add(&mut self, other: &Tally) {
         self.rows += other.rows;
         self.outcomes += other.outcomes;
         self.raw += other.raw;
         self.calibrated += other.calibrated;
         self.repaired += other.repaired;
+        self.again += other.again;
+        self.scored += other.scored;
+        (0..2).for_each(|side| self.crps[side] += other.crps[side]);
+    }
+
+    /// By how many percent the CRPS has changed.
+    pub fn change(&self) -> Option<f64> {
+        (self.scored > 0 && self.crps[0] > 0.0).then(|| 100.0 * (self.crps[1] / self.crps[0] - 1.0))
     }
 }
 
@@ -53,8 +88,14 @@ pub(crate) struct Record {
 /// What a row says besides its forecast.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'a> {
+    /// Its number in the batch.
+    pub(crate) row: usize,
     pub(crate) outcome: Option<f64>,
     pub(crate) members: &'a [f64],
+    /// Whether the outcome is learned with the row, which counts it.
+    pub(crate) is_learned: bool,
+    /// Whether the stop-loss books the CRPS, so that it need not be taken here.
+    pub(crate) is_booked: bool,
 }
 
 impl Record {
@@ -70,18 +111,8 @@ impl Record {
     ) -> Result<()> {
         question.prepared.fill(calibrated, row.members, answers.values);
         let ask = question.ask;
-        let scoring = ask.row_scores || ask.scoreboards;
-        if let Some(outcome) = row.outcome.filter(|_| scoring) {
-            let draw = draw();
-            if ask.row_scores {
-                answers.scores.push(scores(answers.row, base, calibrated, outcome, draw)?);
-            }
-            if ask.scoreboards {
-                self.scoreboard.get_or_insert_default().observe(base, calibrated, outcome, draw)?;
-            }
-        }
         if let Some(outcome) = row.outcome {
-            self.tally.count(base, calibrated, outcome);
+            self.meet(row, outcome, base, calibrated, draw, question, answers.scores)?;
         }
         if ask.fan > 0 {
             if self.fan.len() >= ask.fan {
@@ -93,6 +124,49 @@ impl Record {
                 calibrated: FAN.map(|p| calibrated.quantile(p)),
                 raw: (base.at_probit(-EIGHTY), base.at_probit(EIGHTY)),
             });
+        }
+        Ok(())
+    }
+}
+
+impl Record {
+    /// Scores a forecast whose outcome is known to whoever asks, though it may not be learned yet.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn meet(
+        &mut self,
+        row: Row<'_>,
+        outcome: f64,
+        base: &dyn Forecast,
+        calibrated: &dyn Forecast,
+        draw: impl FnOnce() -> f64,
+        question: &Question<'_>,
+        scored: &mut Vec<RowScores>,
+    ) -> Result<()> {
+        let ask = question.ask;
+        let draw = (ask.row_scores || ask.scoreboards || !row.is_learned).then(draw).unwrap_or_default();
+        let mut crps = None;
+        if ask.row_scores {
+            let scores = scores(row.row, base, calibrated, outcome, draw)?;
+            crps = Some(scores.crps);
+            scored.push(scores);
+        }
+        if ask.scoreboards {
+            self.scoreboard.get_or_insert_default().observe(base, calibrated, outcome, draw)?;
+        }
+        if !row.is_booked {
+            let of = |forecast: &dyn Forecast| forecast.crps(outcome);
+            let crps = match crps {
+                Some(crps) => crps,
+                None if ask.raw_only => [of(base); 2],
+                None => [of(base), of(calibrated)],
+            };
+            if crps.iter().all(|crps| crps.is_finite()) {
+                self.tally.score(crps);
+            }
+        }
+        if !row.is_learned {
+            let probit = |forecast: &dyn Forecast| forecast.randomised_probit(outcome, draw);
+            self.tally.learn(Scores { base: probit(base), calibrated: probit(calibrated), crps: None });
         }
         Ok(())
     }

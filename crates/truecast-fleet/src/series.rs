@@ -1,29 +1,17 @@
 //! One series: its stream, the outcomes that have not arrived yet, its groups and its scores.
 
-use std::collections::VecDeque;
-
 use serde::{Deserialize, Serialize};
 use truecast::forecast::AnyForecast;
 use truecast::monitor::Scoreboard;
 use truecast::recalibrate::{AnyRecalibrator, Groups};
-use truecast::{Forecast, Gaussian, Recalibrator, Samples, Stream, Ticket, random};
+use truecast::{Forecast, Recalibrated, Recalibrator, Samples, SnapshotError, Stream, random};
 
-use crate::ask::{Answered, FanPoint, Given, Question, Task};
+use crate::ask::{Answered, FanPoint, Given, Plain, Question, RowScores, Task};
 use crate::error::{Error, Result};
 use crate::point::LearnedScale;
 use crate::record::{Record, Row, Tally};
 use crate::settings::{Lateness, Settings};
-
-/// An outcome that is known to the file and not yet to the series.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Waiting {
-    ticket: Ticket,
-    outcome: f64,
-    /// The point forecast that it belongs to, if it was one.
-    point: Option<f64>,
-    /// The row or the time from which on it is known.
-    due: f64,
-}
+use crate::waiting::{Booked, Known, Open, Waiting};
 
 /// One series of a fleet.
 #[derive(Debug)]
@@ -32,11 +20,10 @@ pub struct Series {
     stream: Stream<AnyRecalibrator, AnyForecast>,
     scale: LearnedScale,
     groups: Vec<String>,
-    /// Ordered by `due`, then by ticket.
-    waiting: VecDeque<Waiting>,
+    waiting: Waiting,
     /// Rows so far, over all runs.
     rows: u64,
-    /// The time of the last row, where rows have times.
+    /// The time of the last row, where rows say one.
     last: Option<f64>,
     record: Record,
 }
@@ -48,7 +35,7 @@ pub(crate) struct SavedSeries {
     stream: Vec<u8>,
     scale: LearnedScale,
     groups: Vec<String>,
-    waiting: Vec<Waiting>,
+    waiting: Waiting,
     rows: u64,
     last: Option<f64>,
 }
@@ -64,7 +51,7 @@ impl Series {
             stream,
             scale: LearnedScale::default(),
             groups: Vec::new(),
-            waiting: VecDeque::new(),
+            waiting: Waiting::default(),
             rows: 0,
             last: None,
             record: Record::default(),
@@ -77,7 +64,7 @@ impl Series {
             stream: self.stream.to_bytes()?,
             scale: self.scale,
             groups: self.groups.clone(),
-            waiting: self.waiting.iter().copied().collect(),
+            waiting: self.waiting.clone(),
             rows: self.rows,
             last: self.last,
         })
@@ -87,9 +74,14 @@ impl Series {
         let mut series = Self::around(saved.key, Stream::from_bytes(&saved.stream)?);
         series.scale = saved.scale;
         series.groups = saved.groups;
-        series.waiting = saved.waiting.into();
+        series.waiting = saved.waiting;
         series.rows = saved.rows;
         series.last = saved.last;
+        if !series.waiting.fits(series.stream.pending()) {
+            let (field, rule) =
+                ("forecasts that wait", "those that are pending, each outcome with its time, in order");
+            return Err(truecast::Error::from(SnapshotError::Invalid { field, rule }).into());
+        }
         Ok(series)
     }
 
@@ -125,7 +117,28 @@ impl Series {
 
     /// Outcomes that were read and are not known yet.
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.waiting.due()
+    }
+
+    /// Forecasts that wait for their outcome, by what they are about, and when they were made.
+    pub fn open(&self) -> impl Iterator<Item = (&[u8], Option<f64>)> {
+        self.waiting.open().iter().map(|(about, open)| (&about[..], open.made))
+    }
+
+    /// What outcomes are about that are known, or were learned of late.
+    pub fn remembered(&self) -> impl Iterator<Item = &[u8]> {
+        self.waiting.remembered()
+    }
+
+    /// The time of its last row, where rows say one.
+    pub fn last(&self) -> Option<f64> {
+        self.last
+    }
+
+    /// The calibrated forecast about this as it was issued, if it waits.
+    pub fn forecast(&self, about: &[u8]) -> Option<Recalibrated<AnyForecast>> {
+        let (open, _) = self.waiting.find(about)?;
+        Some(self.stream.forecast(open.ticket).ok()?.to_owned())
     }
 
     /// What this run counted.
@@ -170,56 +183,165 @@ impl Series {
     /// The same for a row that brings a normal forecast and its outcome, which is learned at once.
     pub(crate) fn step_plainly(
         &mut self,
-        forecast: &Gaussian,
-        outcome: f64,
+        row: &Plain,
         question: &Question<'_>,
         answers: &mut Answered<'_>,
     ) -> Result<()> {
-        self.take_at_once(forecast, &[], Groups::NONE, outcome, question, answers)?;
-        self.rows += 1;
-        self.record.tally.rows += 1;
+        self.in_order(row.now)?;
+        self.take_at_once(&row.forecast, &[], Groups::NONE, row.outcome, question, answers)?;
+        self.count(row.now);
         Ok(())
     }
 
-    fn try_step(&mut self, task: Task, question: &Question<'_>, answers: &mut Answered<'_>) -> Result<()> {
+    /// One more row.
+    fn count(&mut self, now: Option<f64>) {
+        self.rows += 1;
+        self.last = now.or(self.last);
+        self.record.tally.rows += 1;
+    }
+
+    /// Where each outcome is known before the next row, times do no more than go on.
+    fn in_order(&self, now: Option<f64>) -> Result<()> {
+        match (now, self.last) {
+            (Some(now), Some(last)) if now < last => Err(Error::Backwards { now, last }),
+            (Some(now), Some(last)) if now == last => Err(Error::Repeated),
+            _ => Ok(()),
+        }
+    }
+
+    fn try_step(
+        &mut self,
+        mut task: Task,
+        question: &Question<'_>,
+        answers: &mut Answered<'_>,
+    ) -> Result<()> {
         let settings = question.settings;
         let groups = self.group_numbers(&task.groups, settings)?;
         if let Some(outcome) = task.outcome.filter(|outcome| !outcome.is_finite()) {
             // Said now: a late outcome would be refused only when it is due, in the name of another row.
             return Err(truecast::Error::NotFinite { what: "outcome", value: outcome }.into());
         }
-        self.arrive(&task, settings)?;
-        let (mut point, mut members) = (None, Vec::new());
-        let forecast: AnyForecast = match task.forecast {
-            Given::Distribution(forecast) => forecast,
-            Given::Ensemble(given) => {
-                members = given;
-                Samples::new(&members)?.into()
+        let (given, point) = match task.forecast {
+            Given::Point(value) => (None, Some(value)),
+            Given::Ensemble(ref members) => {
+                let first = members.first().copied();
+                let point = first.filter(|first| members.iter().all(|member| member == first));
+                (if point.is_some() { None } else { Some(Samples::new(members)?.into()) }, point)
             }
-            Given::Point(value) => {
-                point = Some(value);
-                self.scale.forecast(value)?.into()
+            Given::Distribution(ref forecast) => (Some(forecast.clone()), None),
+        };
+        let members = match task.forecast {
+            Given::Ensemble(ref mut members) => std::mem::take(members),
+            _ => Vec::new(),
+        };
+        let again = task
+            .about
+            .as_deref()
+            .and_then(|about| self.waiting.find(about))
+            .filter(|_| !question.ask.raw_only);
+        if let Some((open, known)) = again {
+            if self.is_same(open, given.as_ref(), point)? {
+                return self.answer_again(open, task, &members, question, answers);
             }
+            if !question.ask.replace {
+                return Err(Error::Changed);
+            }
+            self.stream.expire(open.ticket)?;
+            self.waiting.forget(task.about.as_deref().unwrap_or_default());
+            if let (None, Some((due, outcome))) = (task.outcome, known) {
+                (task.outcome, task.due) = (Some(outcome), Some(due));
+            }
+        } else {
+            self.arrive(&task, question)?;
+        }
+        let forecast: AnyForecast = match (given, point) {
+            (Some(forecast), _) => forecast,
+            (None, point) => self.scale.forecast(point.unwrap_or(f64::NAN))?.into(),
         };
         let repaired = matches!(&forecast, AnyForecast::Quantiles(quantiles) if quantiles.repaired() > 0);
-        let row = Row { outcome: task.outcome, members: &members };
-        match task.outcome {
+        let (now, outcome) = (task.now, task.outcome);
+        let row = Row { row: answers.row, outcome, members: &members, is_learned: false, is_booked: false };
+        match outcome {
             _ if question.ask.raw_only => self.take_raw(&forecast, row, question, answers)?,
             Some(outcome) if question.learns_at_once() => {
                 self.take_at_once(&forecast, &members, groups, outcome, question, answers)?;
             }
-            _ => self.take_for_later(forecast, row, groups, (point, task.due), question, answers)?,
+            _ => self.take_for_later(forecast, row, groups, (point, task), question, answers)?,
         }
-        if let (Some(point), Some(outcome)) = (point, task.outcome)
+        if let (Some(point), Some(outcome)) = (point, outcome)
             && (question.ask.raw_only || question.learns_at_once())
         {
             self.scale.observe(point, outcome, settings.half_life)?;
         }
-        self.rows += 1;
-        self.last = task.now.or(self.last);
-        self.record.tally.rows += 1;
+        self.count(now);
         self.record.tally.repaired += u64::from(repaired);
         Ok(())
+    }
+
+    /// Whether a forecast that waits is this one.
+    fn is_same(&self, open: Open, given: Option<&AnyForecast>, point: Option<f64>) -> Result<bool> {
+        match given {
+            None => Ok(open.point == point),
+            Some(given) => Ok(open.point.is_none() && *self.stream.forecast(open.ticket)?.base() == given),
+        }
+    }
+
+    /// Answers as before to a forecast that is given again.
+    fn answer_again(
+        &mut self,
+        open: Open,
+        task: Task,
+        members: &[f64],
+        question: &Question<'_>,
+        answers: &mut Answered<'_>,
+    ) -> Result<()> {
+        let calibrated = self.stream.forecast(open.ticket)?;
+        question.prepared.fill(&calibrated, members, answers.values);
+        self.record.tally.again += 1;
+        if let (Some(about), Some(outcome)) = (task.about, task.outcome) {
+            let known = Known { about: &about, outcome, due: task.due, last_counts: false };
+            answers.scores.extend(self.book(&known, answers.row, question)?.1);
+        }
+        Ok(())
+    }
+
+    /// Takes an outcome for a forecast that waits: it is scored now, and learned before the first forecast that is made when it is known.
+    pub(crate) fn book(
+        &mut self,
+        known: &Known<'_>,
+        row: usize,
+        question: &Question<'_>,
+    ) -> Result<(Booked, Option<RowScores>)> {
+        if !known.outcome.is_finite() {
+            return Err(truecast::Error::NotFinite { what: "outcome", value: known.outcome }.into());
+        }
+        let due =
+            known.due.filter(|_| question.settings.lateness == Lateness::Times).unwrap_or(f64::NEG_INFINITY);
+        let Some(&open) = self.waiting.open().get(known.about) else {
+            return Ok((self.waiting.revise(known, due), None));
+        };
+        let Series { stream, record, .. } = self;
+        let (seed, number) = (stream.recalibrator().seed(), open.ticket.number());
+        let draw = || random::uniform(seed, number, random::ATOM_LANE);
+        let calibrated = stream.forecast(open.ticket)?;
+        let met = Row { row, outcome: Some(known.outcome), members: &[], is_learned: false, is_booked: false };
+        let mut scores = Vec::new();
+        record.meet(met, known.outcome, *calibrated.base(), &calibrated, draw, question, &mut scores)?;
+        self.waiting.forget(known.about);
+        self.waiting.wait_until((due, known.outcome), Vec::new(), known.about.to_vec(), open);
+        if question.settings.lateness != Lateness::Times {
+            self.learn_until(f64::NEG_INFINITY, None, question.settings)?;
+        } else if let Some(last) = self.last {
+            self.learn_until(last, Some(last), question.settings)?;
+        }
+        Ok((Booked::Matched, scores.pop()))
+    }
+
+    /// Forgets forecasts that were made before this and have no outcome yet; says how many.
+    pub(crate) fn expire(&mut self, time: f64) -> Result<usize> {
+        let old = self.waiting.forget_made_before(time);
+        old.iter().try_for_each(|&ticket| self.stream.expire(ticket))?;
+        Ok(old.len())
     }
 
     /// Answers by the forecast as it is.
@@ -249,72 +371,79 @@ impl Series {
         let Series { stream, record, .. } = self;
         let (seed, number) = (stream.recalibrator().seed(), stream.issued());
         let draw = || random::uniform(seed, number, random::ATOM_LANE);
-        let row = Row { outcome: Some(outcome), members };
-        let before = record.tally;
-        let stepped = stream.step(forecast, groups, outcome, |calibrated| {
+        let is_booked = stream.recalibrator().books_crps(forecast);
+        let row = Row { row: answers.row, outcome: Some(outcome), members, is_learned: true, is_booked };
+        let ((), scores) = stream.step(forecast, groups, outcome, |calibrated| {
             record.answer(row, calibrated.base(), &calibrated, draw, question, answers)
-        });
-        if stepped.is_err() {
-            record.tally = before;
-        }
-        stepped.map(|_| ())
+        })?;
+        record.tally.learn(scores);
+        Ok(())
     }
 
-    /// Answers, and keeps the outcome until it is due; without one, the forecast expires.
+    /// Answers, and keeps the outcome until it is due; without one the forecast waits, if anything says what it is about.
     fn take_for_later(
         &mut self,
         forecast: AnyForecast,
         row: Row<'_>,
         groups: Groups,
-        (point, due): (Option<f64>, Option<f64>),
+        (point, task): (Option<f64>, Task),
         question: &Question<'_>,
         answers: &mut Answered<'_>,
     ) -> Result<()> {
-        let due = row.outcome.map(|_| self.due(due, question.settings)).transpose()?;
-        let Series { stream, record, .. } = self;
+        let due = row.outcome.map(|_| self.due(task.due, question.settings)).transpose()?;
+        let Series { stream, record, waiting, .. } = self;
         let seed = stream.recalibrator().seed();
         let (ticket, calibrated) = stream.issue_in(forecast, groups)?;
         let draw = || random::uniform(seed, ticket.number(), random::ATOM_LANE);
         let answered = record.answer(row, calibrated.base(), &calibrated, draw, question, answers);
-        match (answered, row.outcome.zip(due)) {
-            (Ok(()), Some((outcome, due))) => {
-                self.wait(Waiting { ticket, outcome, point, due });
-                Ok(())
+        let open = Open { ticket, made: task.now, point };
+        match (answered, row.outcome.zip(due), task.about) {
+            (Ok(()), Some((outcome, due)), about) => {
+                waiting.wait_until((due, outcome), task.later, about.unwrap_or_default(), open)
             }
-            (answered, _) => {
+            (Ok(()), None, Some(about)) => waiting.wait(about, open),
+            (answered, ..) => {
                 stream.expire(ticket)?;
-                answered
+                return answered;
             }
-        }
-    }
-
-    /// Books the outcomes that are known before this row's forecast is made.
-    fn arrive(&mut self, task: &Task, settings: &Settings) -> Result<()> {
-        let known = match settings.lateness {
-            Lateness::Next => return Ok(()),
-            Lateness::Rows(_) => self.rows as f64,
-            Lateness::Times => {
-                let now = task.now.ok_or(Error::NoTime)?;
-                match self.last {
-                    Some(last) if now < last => return Err(Error::Backwards { now, last }),
-                    _ => now,
-                }
-            }
-        };
-        while let Some(waiting) = self.waiting.front().copied().filter(|waiting| waiting.due <= known) {
-            self.waiting.pop_front();
-            self.learn(waiting, settings)?;
         }
         Ok(())
     }
 
-    fn learn(&mut self, waiting: Waiting, settings: &Settings) -> Result<()> {
-        if let Err(error) = self.stream.resolve(waiting.ticket, waiting.outcome) {
-            self.stream.expire(waiting.ticket)?;
+    /// Books the outcomes that are known before this row's forecast is made.
+    fn arrive(&mut self, task: &Task, question: &Question<'_>) -> Result<()> {
+        match question.settings.lateness {
+            _ if question.ask.raw_only => Ok(()),
+            Lateness::Next => self.in_order(task.now),
+            Lateness::Rows(_) => match self.in_order(task.now) {
+                Err(Error::Repeated) | Ok(()) => self.learn_until(self.rows as f64, None, question.settings),
+                Err(error) => Err(error),
+            },
+            Lateness::Times => {
+                let now = task.now.ok_or(Error::NoTime)?;
+                match self.last {
+                    Some(last) if now < last => Err(Error::Backwards { now, last }),
+                    _ => self.learn_until(now, Some(now), question.settings),
+                }
+            }
+        }
+    }
+
+    /// Learns what is known by this row or time, and was not forecast at the same time.
+    fn learn_until(&mut self, until: f64, now: Option<f64>, settings: &Settings) -> Result<()> {
+        while let Some((open, outcome)) = self.waiting.next(until, now) {
+            self.learn(open, outcome, settings)?;
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, open: Open, outcome: f64, settings: &Settings) -> Result<()> {
+        if let Err(error) = self.stream.resolve(open.ticket, outcome) {
+            self.stream.expire(open.ticket)?;
             return Err(error.into());
         }
-        match waiting.point {
-            Some(point) => self.scale.observe(point, waiting.outcome, settings.half_life),
+        match open.point {
+            Some(point) => self.scale.observe(point, outcome, settings.half_life),
             None => Ok(()),
         }
     }
@@ -327,12 +456,6 @@ impl Series {
             Lateness::Rows(rows) => Ok(self.rows.saturating_add(rows).saturating_add(1) as f64),
             Lateness::Times => due.ok_or(Error::NoTime),
         }
-    }
-
-    /// Keeps an outcome until it is due.
-    fn wait(&mut self, waiting: Waiting) {
-        let at = self.waiting.partition_point(|earlier| earlier.due <= waiting.due);
-        self.waiting.insert(at, waiting);
     }
 
     fn group_numbers(&mut self, labels: &[String], settings: &Settings) -> Result<Groups> {

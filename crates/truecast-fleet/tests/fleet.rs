@@ -9,7 +9,9 @@ use proptest::prelude::*;
 use truecast::forecast::Quantiles;
 use truecast::recalibrate::Method;
 use truecast::{Error as CoreError, Forecast, Gaussian, Recalibrator, SnapshotError, Stream, normal, random};
-use truecast_fleet::{Answer, Ask, Error, Fleet, Given, Lateness, Rows, Settings, Task};
+use truecast_fleet::{
+    Answer, Ask, Booked, Error, Fleet, Given, Known, Lateness, Plain, Rows, Settings, Store, Task,
+};
 
 /// A row of a made-up table.
 #[derive(Debug, Clone)]
@@ -38,7 +40,7 @@ impl Rows for Table {
 
     fn task(&self, row: usize) -> Result<Task, Error> {
         let Row { forecast, outcome, group, now, due, .. } = self.0[row].clone();
-        Ok(Task { forecast, outcome, groups: group.into_iter().collect(), now, due })
+        Ok(Task { groups: group.into_iter().collect(), now, due, ..Task::plain(forecast, outcome) })
     }
 
     fn refuse(&self, _row: usize, error: Error) -> Error {
@@ -47,7 +49,7 @@ impl Rows for Table {
 }
 
 fn ask(answer: Answer) -> Ask {
-    Ask { answer, row_scores: false, scoreboards: false, fan: 0, raw_only: false }
+    Ask::numbers(answer)
 }
 
 /// Three series that take turns by a coin, overconfident, with some outcomes missing.
@@ -172,11 +174,10 @@ impl Rows for InFewWords<'_> {
         self.0.task(row)
     }
 
-    fn plain(&self, row: usize) -> Option<(Gaussian, f64)> {
-        match &self.0.0[row].forecast {
-            Given::Distribution(forecast) => forecast.as_gaussian().zip(self.0.0[row].outcome),
-            _ => None,
-        }
+    fn plain(&self, row: usize) -> Option<Plain> {
+        let Given::Distribution(forecast) = &self.0.0[row].forecast else { return None };
+        let (forecast, outcome) = forecast.as_gaussian().zip(self.0.0[row].outcome)?;
+        Some(Plain { forecast, outcome, now: self.0.0[row].now })
     }
 
     fn refuse(&self, row: usize, error: Error) -> Error {
@@ -339,4 +340,103 @@ fn the_certificate_of_many_series_holds_and_counts_all_of_them() {
     assert_eq!(certificate.stop_loss.as_ref().unwrap().outcomes, fleet.series().map(|series| series.recalibrator().steps()).sum::<u64>());
     assert_eq!(fleet.tally().rows, 600);
     assert_eq!(fleet.tally().outcomes, certificate.stop_loss.as_ref().unwrap().outcomes);
+}
+
+/// Issue and resolve forecast by forecast, with every series put into a store in between, are a batch that brings outcomes when they are known.
+#[test]
+fn a_batch_is_a_loop_and_a_store_holds_one_series() {
+    struct Memory(std::collections::HashMap<Vec<u8>, Vec<u8>>);
+    impl Store for Memory {
+        type Error = Error;
+        fn load(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+            Ok(self.0.get(key).cloned())
+        }
+        fn save(&mut self, key: &[u8], series: Vec<u8>) -> Result<(), Error> {
+            self.0.insert(key.to_vec(), series);
+            Ok(())
+        }
+    }
+    for form in [0, 1] {
+        let mut rows = table(200, 17, form);
+        rows.0.iter_mut().for_each(|row| row.group = None);
+        let lateness = Lateness::Rows(2);
+        let whole = values(
+            &mut Fleet::new(Settings { lateness, ..Settings::default() }).unwrap(),
+            &rows,
+            &Answer::Quantiles(vec![0.9]),
+        );
+        let mut store = Memory(Default::default());
+        let mut fleet = Fleet::new(Settings::default()).unwrap();
+        let mut open: std::collections::HashMap<String, Vec<(usize, f64)>> = Default::default();
+        let mut seen: std::collections::HashMap<String, usize> = Default::default();
+        for (at, row) in rows.0.iter().enumerate() {
+            let key = row.key.as_bytes();
+            fleet.fetch(key, &mut store).unwrap();
+            let number = seen.entry(row.key.clone()).or_default();
+            let waiting = open.entry(row.key.clone()).or_default();
+            // Known to the row after the next two.
+            while waiting.first().is_some_and(|(of, _)| of + 3 <= *number) {
+                let (of, outcome) = waiting.remove(0);
+                assert_eq!(fleet.resolve(of.to_string().as_bytes(), outcome).unwrap(), 1);
+            }
+            let about = number.to_string();
+            let issued = fleet.issue(key, about.as_bytes(), None, row.forecast.clone()).unwrap();
+            assert_eq!(issued.at_probit(normal::quantile(0.9)).to_bits(), whole[at], "row {at}");
+            assert_eq!(
+                fleet.issue(key, about.as_bytes(), None, row.forecast.clone()).unwrap(),
+                issued,
+                "again"
+            );
+            waiting.extend(row.outcome.map(|outcome| (*number, outcome)));
+            *number += 1;
+            fleet.put_away(key, &mut store).unwrap();
+            assert_eq!(fleet.series().count(), 0);
+        }
+    }
+}
+
+#[test]
+fn what_waits_is_found_changed_and_forgotten() {
+    let mut fleet = Fleet::new(Settings { lateness: Lateness::Times, ..Settings::default() }).unwrap();
+    let forecast = |mean| Given::Distribution(Gaussian::new(mean, 1.0).unwrap().into());
+    for (key, made, about) in [("a", 1.0, "x"), ("b", 1.0, "x"), ("a", 2.0, "y")] {
+        fleet.issue(key.as_bytes(), about.as_bytes(), Some(made), forecast(0.0)).unwrap();
+    }
+    assert_eq!(fleet.issue(b"a", b"y", Some(2.0), forecast(3.0)).unwrap_err(), Error::Changed);
+    assert_eq!(
+        fleet.issue(b"a", b"z", Some(1.5), forecast(3.0)).unwrap_err(),
+        Error::Backwards { now: 1.5, last: 2.0 }
+    );
+    let before = fleet.to_bytes().unwrap();
+    assert!(fleet.resolve(b"x", f64::NAN).is_err());
+    assert_eq!((fleet.resolve(b"nothing", 1.0).unwrap(), fleet.to_bytes().unwrap()), (0, before.clone()));
+    assert_eq!(Fleet::from_bytes(&before).unwrap().to_bytes().unwrap(), before);
+    assert_eq!(fleet.resolve(b"x", 2.0).unwrap(), 2);
+    let known = |outcome, due| Known { about: b"x", outcome, due, last_counts: false };
+    let ask = ask(Answer::Nothing);
+    assert_eq!(fleet.book(b"b", &known(2.0, None), 0, &ask).unwrap().0, Booked::Same);
+    assert_eq!(fleet.book(b"b", &known(2.5, None), 0, &ask).unwrap().0, Booked::Revised);
+    assert_eq!(fleet.book(b"c", &known(2.5, None), 0, &ask).unwrap().0, Booked::Nothing);
+    assert_eq!((fleet.expire(2.0).unwrap(), fleet.expire(2.5).unwrap()), (0, 1));
+    assert_eq!(fleet.series().map(|series| series.open().count()).sum::<usize>(), 0);
+}
+
+/// Of several outcomes the first counts, or the last that was known before the next forecast was made.
+#[test]
+fn a_revised_outcome_counts_once() {
+    let run = |last_counts: bool, outcomes: &[(f64, f64)], next: f64| {
+        let mut fleet = Fleet::new(Settings { lateness: Lateness::Times, ..Settings::default() }).unwrap();
+        let forecast = Given::Distribution(Gaussian::new(0.0, 1.0).unwrap().into());
+        fleet.issue(b"a", b"x", Some(1.0), forecast.clone()).unwrap();
+        for &(due, outcome) in outcomes {
+            let known = Known { about: b"x", outcome, due: Some(due), last_counts };
+            fleet.book(b"a", &known, 0, &ask(Answer::Nothing)).unwrap();
+        }
+        fleet.issue(b"a", b"y", Some(next), forecast).unwrap().at_probit(0.3).to_bits()
+    };
+    let (first, second) = (run(false, &[(2.0, 4.0)], 9.0), run(false, &[(2.0, -4.0)], 9.0));
+    let both = [(2.0, 4.0), (3.0, -4.0)];
+    assert_eq!((run(false, &both, 9.0), run(true, &both, 9.0)), (first, second));
+    // The revision came after the outcome was used.
+    assert_eq!(run(true, &both, 2.5), run(false, &both, 2.5));
 }

@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use truecast::SnapshotError;
+use truecast_data::RowError;
 
 /// What [`Result`](std::result::Result) means in this crate.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -28,28 +29,21 @@ pub(crate) enum Error {
     Python(PyErr),
     /// In a batch, for the reason given, at this row.
     Row(usize, Box<Error>),
-    /// In a column of a frame, for the reason given.
-    Column(String, Box<Error>),
+    /// A row of a frame breaks a rule.
+    Cell(Box<RowError>),
+    /// What was asked for cannot be.
+    Usage {
+        /// What is wrong.
+        problem: String,
+        /// What to do about it; empty if nothing can be said.
+        hint: String,
+    },
     /// The columns of a frame do not say what is what.
     Columns {
         /// What is wrong.
         problem: String,
         /// What to do about it; empty if nothing can be said.
         hint: String,
-    },
-    /// A row without a forecast.
-    NoForecast,
-    /// A row of a forecast whose outcome is not the one that rows before it said.
-    SecondOutcome,
-    /// A cell that is no probability.
-    NotAProbability {
-        /// What it holds.
-        value: String,
-    },
-    /// A cell that is no time.
-    NotATime {
-        /// What it holds.
-        value: String,
     },
     /// The method certifies nothing.
     NoCertificate(String),
@@ -63,10 +57,6 @@ impl Error {
     /// A `TypeError`.
     pub(crate) fn wrong_type(message: String) -> Self {
         Error::Python(PyTypeError::new_err(message))
-    }
-
-    pub(crate) fn in_column(self, name: &str) -> Self {
-        Error::Column(name.to_owned(), Box::new(self))
     }
 
     pub(crate) fn at_row(self, row: usize) -> Self {
@@ -102,8 +92,26 @@ impl From<truecast_data::Error> for Error {
     fn from(error: truecast_data::Error) -> Self {
         match error {
             truecast_data::Error::File { problem, hint, .. } => Error::Columns { problem, hint },
-            // Nothing is read from files here.
-            other => Error::Columns { problem: other.to_string(), hint: String::new() },
+            truecast_data::Error::Row(error) => Error::Cell(error),
+            other => Error::Usage { problem: other.to_string(), hint: String::new() },
+        }
+    }
+}
+
+impl From<RowError> for Error {
+    fn from(error: RowError) -> Self {
+        Error::Cell(Box::new(error))
+    }
+}
+
+impl From<truecast_events::Error> for Error {
+    fn from(error: truecast_events::Error) -> Self {
+        use truecast_events::Error as Events;
+        match error {
+            Events::Data(error) => error.into(),
+            Events::Fleet(error) => error.into(),
+            Events::Usage { problem, hint } => Error::Usage { problem, hint },
+            other => Error::Usage { problem: other.to_string(), hint: String::new() },
         }
     }
 }
@@ -169,40 +177,15 @@ fn raised(py: Python<'_>, error: Error) -> PyResult<PyErr> {
             outer.setattr("row", row)?;
             Ok(PyErr::from_value(outer))
         }
-        Error::Column(name, error) => {
-            let outer = under(py, &format!("column {name}"), *error)?;
-            outer.setattr("column", name)?;
-            Ok(PyErr::from_value(outer))
-        }
+        Error::Cell(error) => cell(py, &error),
+        Error::Usage { problem, hint } => build(py, "SettingError", &hinted(&problem, &hint), &[]),
         Error::Columns { problem, hint } => {
-            let message = if hint.is_empty() { problem.clone() } else { format!("{problem}\nhint: {hint}") };
+            let message = hinted(&problem, &hint);
             let fields = [
                 ("problem", problem.into_pyobject(py)?.into_any()),
                 ("hint", hint.into_pyobject(py)?.into_any()),
             ];
             build(py, "ColumnsError", &message, &fields)
-        }
-        Error::NoForecast => build(
-            py,
-            "NoForecastError",
-            "a forecast must be there: a row may lack an outcome, not a forecast",
-            &[],
-        ),
-        Error::SecondOutcome => {
-            let message = "the forecast's rows before this one have another outcome";
-            build(py, "SecondOutcomeError", message, &[])
-        }
-        Error::NotAProbability { value } => {
-            let message = format!(
-                "a quantile's probability must be a number greater than 0 and less than 1, got {value:?}"
-            );
-            build(py, "NotAProbabilityError", &message, &[("value", value.into_pyobject(py)?.into_any())])
-        }
-        Error::NotATime { value } => {
-            let message = format!(
-                "must be a number or a time such as 2026-11-16 or 2026-11-16T12:00:00, got {value:?}"
-            );
-            build(py, "NotATimeError", &message, &[("value", value.into_pyobject(py)?.into_any())])
         }
         Error::RefusedRows(rows) => {
             let count = rows.len();
@@ -289,6 +272,20 @@ fn core(py: Python<'_>, error: &truecast::Error) -> PyResult<PyErr> {
         // The enum may grow; a new variant is a TruecastError until it has a class of its own.
         other => build(py, "TruecastError", &other.to_string(), &[]),
     }
+}
+
+fn hinted(problem: &str, hint: &str) -> String {
+    if hint.is_empty() { problem.to_owned() } else { format!("{problem}\nhint: {hint}") }
+}
+
+/// A row of a frame, in the words of its cells.
+fn cell(py: Python<'_>, error: &RowError) -> PyResult<PyErr> {
+    let RowError { file, line: row, column, value, rule, hint } = error;
+    let of = if file == "the outcomes" { " of the outcomes" } else { "" };
+    let place = column.as_ref().map_or(String::new(), |column| format!("column {column}: "));
+    let got = value.as_ref().map_or(String::new(), |value| format!(", got {value:?}"));
+    let message = hinted(&format!("row {row}{of}: {place}{rule}{got}"), hint);
+    exception!(py, message, "CellError", row, column, value, rule, hint)
 }
 
 fn snapshot(py: Python<'_>, error: &SnapshotError) -> PyResult<PyErr> {

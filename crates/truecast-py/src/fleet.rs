@@ -6,21 +6,27 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use truecast_fleet::{Answer, Answers, Ask, Lateness, RowScores};
+use truecast::AnyForecast;
+use truecast_data::RowError;
+use truecast_data::recognise::{Idiom, Wishes as Columned};
+use truecast_events::{Outcomes, Piece, Replaced, Request, Taken};
+use truecast_fleet::{Answer, Answers, Ask, Booked, Known, Lateness};
 
 use crate::batch::Batch;
 use crate::certificate;
 use crate::errors::{Error, Result};
 use crate::forecasts::AnyForecasts;
+use crate::frame::{self, Desk, Frame};
+use crate::held::Held;
 use crate::keys::{Keys, label, labels};
+use crate::kinds::Recalibrated;
 use crate::markup;
 use crate::numbers::{List, Numbers};
 use crate::recalibrator::Recalibrator;
 use crate::run::{self, Columns, Wanted};
-use crate::scale::Scale;
+use crate::scale::{Offer, Scale};
 use crate::settings;
 use crate::summary;
-use crate::table::{Asked, Table};
 
 /// Many series with the same settings, each calibrated by itself, by key.
 ///
@@ -60,57 +66,52 @@ impl Fleet {
     }
 }
 
+/// What has become of a frame: columns with numbers in place of their own, and where these stand (everywhere, if that is None); new columns; rows that
+/// were left out; rows that broke a rule, and why.
+type Changed<'py> = (
+    Vec<(usize, Bound<'py, PyArray1<f64>>, Option<Bound<'py, PyArray1<bool>>>)>,
+    Vec<usize>,
+    Vec<(String, Bound<'py, PyArray1<f64>>)>,
+    Vec<usize>,
+    Refused,
+);
+
+/// Rows, and the exceptions that say what is wrong with them.
+type Refused = Vec<(u64, Py<PyAny>)>;
+
+/// Outcomes in a frame of their own, with the names of its columns.
+type Given<'py> = Option<(PyRef<'py, Frame>, Vec<String>)>;
+
 impl Fleet {
     /// Takes the rows of a frame. Either all or none, but for those that only the fleet can refuse; or, if rows may be left out, all that break no
-    /// rule: then those that do are told, and the rows of the frame that are without an answer.
+    /// rule: then those that do are told.
     fn take(
         &self,
         py: Python<'_>,
-        table: &Table,
+        desk: &Desk,
+        frame: &Frame,
+        outcomes: Given<'_>,
         ask: &Ask,
         skip: bool,
-    ) -> Result<(Answers<Error>, LeftOut)> {
-        let mut guard = self.lock(py)?;
-        let fleet = &mut *guard;
-        let timed = fleet.settings().lateness == Lateness::Times;
-        let rows = Asked { table, timed };
-        let mut answers = py.detach(|| {
-            if !skip {
-                table.check(timed && !ask.raw_only)?;
-            }
-            Ok::<_, Error>(fleet.run(&rows, ask))
-        })?;
-        let refused: Vec<_> = answers.refused.drain(..).collect();
-        if !skip {
-            let refused: Vec<_> = refused.into_iter().map(|(at, error)| (rows.row(at), error)).collect();
-            return match refused.is_empty() {
-                true => Ok((answers, LeftOut::default())),
-                false => Err(Error::RefusedRows(refused)),
-            };
+    ) -> Result<(Taken, Refused)> {
+        let (mut guard, mut desk) = (self.lock(py)?, desk.lock(py)?);
+        let (fleet, desk) = (&mut *guard, &mut *desk);
+        let outcomes = outcomes.map(|(frame, names)| (frame.clone(), names));
+        let mut taken = py.detach(|| frame::take(desk, fleet, frame, outcomes, ask))?;
+        let mut refused = std::mem::take(&mut taken.refused);
+        refused.sort_by_key(|error| error.line);
+        if !skip && !refused.is_empty() {
+            // Nothing was taken if nothing came of it.
+            return Err(match taken.changes.is_empty() {
+                true => refused.swap_remove(0).into(),
+                false => Error::RefusedRows(
+                    refused.into_iter().map(|error| (error.line as usize, error.into())).collect(),
+                ),
+            });
         }
-        let mut errors = table.refused();
-        let mut left_out: Vec<usize> = errors.iter().map(|&(row, _)| row).collect();
-        for (at, error) in refused {
-            left_out.extend(table.rows_of(at));
-            errors.push((rows.row(at), error));
-        }
-        left_out.sort_unstable();
-        left_out.dedup();
-        errors.sort_by_key(|&(row, _)| row);
-        let told = |(row, error)| (row, PyErr::from(error).into_value(py).into_any());
-        Ok((answers, LeftOut { rows: left_out, refused: errors.into_iter().map(told).collect() }))
+        let told = |error: RowError| (error.line, PyErr::from(Error::from(error)).into_value(py).into_any());
+        Ok((taken, refused.into_iter().map(told).collect()))
     }
-}
-
-/// Rows, and the exceptions that say what is wrong with them.
-type Refused = Vec<(usize, Py<PyAny>)>;
-
-/// What a frame has lost.
-#[derive(Debug, Default)]
-struct LeftOut {
-    rows: Vec<usize>,
-    /// For each row or forecast that broke a rule its row, and why.
-    refused: Refused,
 }
 
 fn expect_length(what: &'static str, rows: usize, found: usize) -> Result<()> {
@@ -179,6 +180,8 @@ impl Fleet {
     ///     The label, or the labels, of the groups that each row belongs to.
     /// time, due : array_like, optional
     ///     When each forecast was made, and when its outcome becomes known (a fleet with ``timed=True``).
+    /// about : sequence of str, optional
+    ///     What each forecast is about: those without an outcome then wait for it, and `resolve` brings it.
     /// missing : bool
     ///     Take NaN in `y` for an outcome that is not known.
     ///
@@ -191,7 +194,7 @@ impl Fleet {
     /// RefusedRowsError
     ///     If some rows were refused; it holds them with their reasons, and the answers of the others, which were taken.
     #[pyo3(signature = (keys, forecasts, y = None, *, coverage = None, q = None, mean = false, std = false, pit = false,
-        crps = false, groups = None, time = None, due = None, missing = false))]
+        crps = false, groups = None, time = None, due = None, about = None, missing = false))]
     #[allow(clippy::too_many_arguments)]
     fn run<'py>(
         &self,
@@ -208,6 +211,7 @@ impl Fleet {
         groups: Option<&Bound<'py, PyAny>>,
         time: Option<List>,
         due: Option<List>,
+        about: Option<&Bound<'py, PyAny>>,
         missing: bool,
     ) -> Result<Bound<'py, PyAny>> {
         let wanted = Wanted::new(coverage, q, mean, std, pit, crps)?;
@@ -220,7 +224,13 @@ impl Fleet {
             groups: groups.map(label_sets).transpose()?,
             time: time.map(|List(time)| time),
             due: due.map(|List(due)| due),
+            about: about.map(labels).transpose()?,
         };
+        expect_length(
+            "forecasts and what they are about",
+            rows,
+            batch.about.as_ref().map_or(rows, Vec::len),
+        )?;
         expect_length("forecasts and keys", rows, batch.keys.len())?;
         expect_length("forecasts and groups", rows, batch.groups.as_ref().map_or(rows, Vec::len))?;
         expect_length("forecasts and times", rows, batch.time.as_ref().map_or(rows, Vec::len))?;
@@ -241,54 +251,161 @@ impl Fleet {
         Err(error.into())
     }
 
-    /// For `truecast.calibrate`: takes a frame's rows, and answers with the columns that take the forecast's place or with the
-    /// quantiles asked for, with the scores of each row before and after, with the rows that were left out and with why. Unless rows may
-    /// be left out, a frame that breaks a rule changes nothing.
-    #[pyo3(signature = (table, *, q = None, scores = false, skip = false))]
-    #[allow(clippy::type_complexity)]
+    /// For `truecast.calibrate`: takes a frame's rows and says what becomes of them. Unless rows may be left out, a frame that breaks a rule changes nothing.
+    #[pyo3(signature = (desk, frame, outcomes = None, *, skip = false))]
     fn _take<'py>(
         &self,
         py: Python<'py>,
-        table: &Table,
-        q: Option<Vec<f64>>,
-        scores: bool,
+        desk: &Desk,
+        frame: &Frame,
+        outcomes: Given<'py>,
         skip: bool,
-    ) -> Result<(Vec<Bound<'py, PyArray1<f64>>>, Vec<Bound<'py, PyArray1<f64>>>, Vec<usize>, Refused)> {
-        let answer = q.map_or_else(|| table.answer(), Answer::Quantiles);
-        let ask = Ask { answer, row_scores: scores, scoreboards: false, fan: 0, raw_only: false };
-        let (answers, left_out) = self.take(py, table, &ask, skip)?;
-        let columns = table.columns(&ask.answer, &answers.values);
-        let mut scored = Vec::new();
-        if scores {
-            let each: [fn(&RowScores) -> f64; 4] =
-                [|row| row.pit[0], |row| row.pit[1], |row| row.crps[0], |row| row.crps[1]];
-            for score in each {
-                let mut cells = vec![f64::NAN; table.rows()];
-                answers.scores.iter().for_each(|row| cells[row.row] = score(row));
-                scored.push(cells);
+    ) -> Result<Changed<'py>> {
+        let (taken, refused) = self.take(py, desk, frame, outcomes, &Ask::numbers(Answer::Nothing), skip)?;
+        let (mut replaced, mut dropped, mut added, mut left_out) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let width = desk.lock(py)?.layout().names.len();
+        for mut changes in taken.changes {
+            for column in 0..width {
+                if changes.is_dropped(column) {
+                    dropped.push(column);
+                }
+                match changes.replaced(column) {
+                    Some(Replaced::All(values)) => {
+                        replaced.push((column, PyArray1::from_vec(py, values), None))
+                    }
+                    Some(Replaced::Some(values)) => {
+                        let mask = values.iter().map(Option::is_some).collect();
+                        let values = values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect();
+                        replaced.push((
+                            column,
+                            PyArray1::from_vec(py, values),
+                            Some(PyArray1::from_vec(py, mask)),
+                        ));
+                    }
+                    None => {}
+                }
             }
+            added.extend(
+                changes.added().into_iter().map(|(name, values)| (name, PyArray1::from_vec(py, values))),
+            );
+            left_out.extend_from_slice(changes.left_out());
         }
-        let arrays =
-            |columns: Vec<Vec<f64>>| columns.into_iter().map(|c| PyArray1::from_vec(py, c)).collect();
-        Ok((arrays(columns), arrays(scored), left_out.rows, left_out.refused))
+        Ok((replaced, dropped, added, left_out, refused))
     }
 
     /// For `truecast.evaluate` and `truecast.compare`: takes a frame's rows and says how they were met.
-    #[pyo3(signature = (table, *, raw_only = false, skip = false))]
+    #[pyo3(signature = (desk, frame, outcomes = None, *, raw_only = false, skip = false))]
     fn _score<'py>(
         &self,
         py: Python<'py>,
-        table: &Table,
+        desk: &Desk,
+        frame: &Frame,
+        outcomes: Given<'py>,
         raw_only: bool,
         skip: bool,
     ) -> Result<(Bound<'py, PyDict>, Refused)> {
-        let ask = Ask { answer: Answer::Nothing, row_scores: false, scoreboards: true, fan: 0, raw_only };
-        let (_, left_out) = self.take(py, table, &ask, skip)?;
+        let ask = Ask { scoreboards: true, raw_only, ..Ask::numbers(Answer::Nothing) };
+        let (_, refused) = self.take(py, desk, frame, outcomes, &ask, skip)?;
         let (scoreboard, certificate) = {
             let fleet = self.lock(py)?;
             (fleet.scoreboard()?, fleet.certificate())
         };
-        Ok((summary::dictionary(py, &scoreboard, certificate, raw_only)?, left_out.refused))
+        Ok((summary::dictionary(py, &scoreboard, certificate, raw_only)?, refused))
+    }
+
+    /// For `truecast.resolve`: brings a frame of outcomes to the forecasts that wait.
+    #[pyo3(signature = (outcomes, names, *, outcome = None, revisions = "first"))]
+    fn _resolve(
+        &self,
+        py: Python<'_>,
+        outcomes: &Frame,
+        names: Vec<String>,
+        outcome: Option<String>,
+        revisions: &str,
+    ) -> Result<(u64, u64, u64)> {
+        let file = "the outcomes".to_owned();
+        let outcomes = Outcomes { pieces: vec![Piece::new(file.as_str(), outcomes.clone())], file, names };
+        let wishes = Columned { outcome, idiom: Idiom::Keywords, ..Columned::default() };
+        let request = Request { wishes, last_counts: revisions == "last", ..Request::default() };
+        let mut fleet = self.lock(py)?;
+        let counts =
+            truecast_events::resolve(&mut fleet, &outcomes, &request, &Ask::numbers(Answer::Nothing))?;
+        Ok((counts.booked, counts.revised, counts.unmatched))
+    }
+
+    /// Gives the calibrated forecast, which waits for its outcome: the same as a batch of one row. The same forecast given again gets the same answer, and
+    /// another one about the same is refused.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : str or int
+    ///     The series.
+    /// about : str or int
+    ///     What the forecast is about: by this its outcome finds it.
+    /// forecast : distribution or Point
+    /// made : float, optional
+    ///     When it was made (a fleet with ``timed=True``).
+    ///
+    /// Returns
+    /// -------
+    /// Recalibrated
+    #[pyo3(signature = (key, about, forecast, *, made = None))]
+    fn issue(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        about: &Bound<'_, PyAny>,
+        forecast: Offer,
+        made: Option<f64>,
+    ) -> Result<Py<Recalibrated>> {
+        let (key, about) = (label(key)?, label(about)?);
+        let given = match forecast {
+            Offer::Point(value) => truecast_fleet::Given::Point(value),
+            Offer::Distribution(base) => truecast_fleet::Given::Distribution(base.to_any()),
+        };
+        let calibrated = self.lock(py)?.issue(key.as_bytes(), about.as_bytes(), made, given)?;
+        Ok(Recalibrated::object(py, Held::from(AnyForecast::from(calibrated)))?)
+    }
+
+    /// Brings an outcome that is known now to every series in which a forecast about this waits.
+    ///
+    /// Parameters
+    /// ----------
+    /// about : str or int
+    /// y : float
+    /// key : str or int, optional
+    ///     The one series that is meant.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     How many forecasts waited for it.
+    #[pyo3(signature = (about, y, *, key = None))]
+    fn resolve(
+        &self,
+        py: Python<'_>,
+        about: &Bound<'_, PyAny>,
+        y: f64,
+        key: Option<&Bound<'_, PyAny>>,
+    ) -> Result<usize> {
+        let (about, key) = (label(about)?, key.map(label).transpose()?);
+        let mut fleet = self.lock(py)?;
+        let Some(key) = key else { return Ok(fleet.resolve(about.as_bytes(), y)?) };
+        let known = Known { about: about.as_bytes(), outcome: y, due: None, last_counts: false };
+        let (booked, _) = fleet.book(key.as_bytes(), &known, 0, &Ask::numbers(Answer::Nothing))?;
+        Ok(usize::from(booked == Booked::Matched))
+    }
+
+    /// Forgets forecasts that were made before this time and still wait; says how many.
+    fn expire(&self, py: Python<'_>, before: f64) -> Result<usize> {
+        Ok(self.lock(py)?.expire(before)?)
+    }
+
+    /// Forecasts that wait for their outcome.
+    #[getter]
+    fn open(&self, py: Python<'_>) -> Result<usize> {
+        Ok(self.lock(py)?.series().map(|series| series.open().count()).sum())
     }
 
     /// The keys of all series, in the order of their first rows.
@@ -401,7 +518,7 @@ impl Wishes {
         let probits = ends.chain(wanted.quantiles.probits.iter().copied()).collect();
         let answer = if moments { Answer::MomentsProbits(probits) } else { Answer::Probits(probits) };
         let row_scores = wanted.pit || wanted.crps;
-        let ask = Ask { answer, row_scores, scoreboards: false, fan: 0, raw_only: false };
+        let ask = Ask { row_scores, ..Ask::numbers(answer) };
         Wishes { ask, intervals: intervals.len(), moments }
     }
 

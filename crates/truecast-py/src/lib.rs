@@ -8,7 +8,7 @@
 //! | `scale.rs` | the scale of point forecasts, and the bytes that keep it |
 //! | `forecasts.rs`, `keys.rs`, `batch.rs`, `run.rs` | batches |
 //! | `space.rs`, `study.rs`, `trial.rs` | optimisation: what is searched, the study, and its log |
-//! | `recognise.rs`, `table.rs`, `long.rs`, `summary.rs` | frames: which column holds what, their rows, forecasts over several rows, their scores |
+//! | `frame.rs`, `summary.rs` | frames as cells for `truecast-events`, which knows what they mean; their scores |
 //! | `scores.rs` | scores over arrays |
 //! | `settings.rs`, `certificate.rs`, `markup.rs` | keyword arguments, the dataclass, tables for notebooks |
 //! | `numbers.rs` | a float or an array of them |
@@ -27,15 +27,14 @@ mod errors;
 mod fleet;
 mod forecasts;
 mod foreign;
+mod frame;
 mod held;
 mod keys;
 mod kinds;
-mod long;
 mod markup;
 mod numbers;
 mod point;
 mod recalibrator;
-mod recognise;
 mod run;
 mod scale;
 mod scores;
@@ -44,7 +43,6 @@ mod space;
 mod stream;
 mod study;
 mod summary;
-mod table;
 mod trial;
 
 /// The module `truecast._core`.
@@ -57,6 +55,8 @@ mod _core {
     #[pymodule_export]
     use crate::forecasts::Forecasts;
     #[pymodule_export]
+    use crate::frame::{Desk, Frame};
+    #[pymodule_export]
     use crate::kinds::{
         Cdf, Gaussian, Laplace, LogNormal, Logistic, Mixture, Quantiles, Recalibrated, Samples, StudentT,
         Uniform,
@@ -66,8 +66,6 @@ mod _core {
     #[pymodule_export]
     use crate::recalibrator::Recalibrator;
     #[pymodule_export]
-    use crate::recognise::{_recognise, _times, Layout};
-    #[pymodule_export]
     use crate::scores::{crps_ensemble, crps_normal, crps_quantile, interval_score, pinball_loss};
     #[pymodule_export]
     use crate::space::Space;
@@ -75,8 +73,6 @@ mod _core {
     use crate::stream::Stream;
     #[pymodule_export]
     use crate::study::Study;
-    #[pymodule_export]
-    use crate::table::Table;
 
     use pyo3::prelude::*;
 

@@ -3,21 +3,22 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use truecast_data::Format;
 use truecast_data::recognise::{FormKind, Idiom, Wishes};
-use truecast_data::{Format, Opened};
 
 use crate::config::Config;
 use crate::failure::Result;
 use crate::interrupt;
+use crate::tables::Tables;
 
 /// The input.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct InputFlags {
-    /// Forecasts with their outcomes in time order: CSV, NDJSON or Parquet, gzipped or not; `-` for standard input
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
+    /// Forecasts with their outcomes: CSV, NDJSON or Parquet, gzipped or not, several files or folders of them; `-` for standard input
+    #[arg(value_name = "IN", required = true)]
+    pub(crate) input: Vec<PathBuf>,
 
-    /// Outcomes in a file of their own, for hub and M5 forms
+    /// Outcomes in a file of their own, which has some of the forecasts' columns
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub(crate) outcomes: Option<PathBuf>,
 
@@ -32,9 +33,9 @@ pub(crate) struct InputFlags {
 
 impl InputFlags {
     /// Opens the input, which reads its beginning: a pipe or a terminal may let that wait.
-    pub(crate) fn open(&self) -> Result<Opened> {
+    pub(crate) fn open(&self) -> Result<Tables> {
         let _waiting = interrupt::Waiting::begin()?;
-        Ok(truecast_data::open(&self.input, self.format, self.separator)?)
+        Tables::open(&self.input, self.format, self.separator)
     }
 }
 
@@ -62,13 +63,21 @@ pub(crate) struct ColumnFlags {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) key: Option<Vec<String>>,
 
-    /// The column of the forecasts' times
+    /// The column of the times at which forecasts were made; `none` if none tells
     #[arg(long, value_name = "COLUMN")]
-    pub(crate) time: Option<String>,
+    pub(crate) made: Option<String>,
 
-    /// The column of the times at which outcomes become known
+    /// The column of what forecasts are about: a time, or an id; `none` if none tells
     #[arg(long, value_name = "COLUMN")]
-    pub(crate) outcome_time: Option<String>,
+    pub(crate) about: Option<String>,
+
+    /// The column of the times at which outcomes become known; `none` if none tells
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) known: Option<String>,
+
+    /// The column of how far ahead forecasts look, by which series are told apart; `none` for all horizons together
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) horizon: Option<String>,
 
     /// The column of a Gaussian's mean
     #[arg(long, value_name = "COLUMN")]
@@ -85,6 +94,10 @@ pub(crate) struct ColumnFlags {
     /// The model whose intervals are meant: NAME of the columns NAME-lo-80 and NAME-hi-80
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+
+    /// How much, in percent, an interval should hold whose columns do not say: yhat_lower and yhat_upper
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) interval_width: Option<f64>,
 }
 
 impl ColumnFlags {
@@ -96,13 +109,16 @@ impl ColumnFlags {
         Wishes {
             outcome: or(&self.outcome, &config.outcome),
             keys,
-            time: or(&self.time, &config.time),
-            outcome_time: or(&self.outcome_time, &config.outcome_time),
+            made: or(&self.made, &config.made),
+            about: or(&self.about, &config.about),
+            known: or(&self.known, &config.known),
+            horizon: or(&self.horizon, &config.horizon),
             form: self.form.or(config.form),
             mean: or(&self.mean, &config.mean),
             std: or(&self.std, &config.std),
             point: or(&self.point, &config.point),
             model: or(&self.model, &config.model),
+            interval_width: self.interval_width.or(config.interval_width),
             idiom: Idiom::Flags,
         }
     }

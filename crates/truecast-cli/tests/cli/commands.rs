@@ -25,7 +25,7 @@ fn what_demo_names_as_the_next_step_works() {
     folder.run(&["simulate", "demo", "--steps", "500", "-o", "demo.csv"]).ok();
     let ran = folder.run(&["calibrate", "demo.csv", "-o", "calibrated.csv", "--report", "report.html"]).ok();
     ran.says(&[
-        "demo.csv: mean mean, standard deviation std; outcome y; one series; time t",
+        "demo.csv: mean mean, standard deviation std; outcome y; one series; about t; each outcome known before the next row",
         "500 rows in 1 series",
     ])
     .says(&["of 500 outcomes; calibrated they hold"]);
@@ -233,7 +233,7 @@ fn completions_and_manual_pages_come_from_the_flags() {
     folder.run(&["man", "pages"]).ok().says(&["wrote truecast.1, truecast-demo.1, truecast-calibrate.1"]);
     let page = std::fs::read_to_string(folder.path("pages/truecast-calibrate.1")).unwrap();
     assert!(page.contains("half\\-life") && page.contains(".SH"), "{page}");
-    assert_eq!(std::fs::read_dir(folder.path("pages")).unwrap().count(), 12);
+    assert_eq!(std::fs::read_dir(folder.path("pages")).unwrap().count(), 13);
 }
 
 #[test]

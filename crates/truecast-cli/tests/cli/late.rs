@@ -48,12 +48,12 @@ fn times_say_when_an_outcome_is_known() {
         let (y, mean, std) = (step.outcome, step.mean(), step.std());
         writeln!(
             dates,
-            "{{\"ds\":\"{made}\",\"outcome_time\":\"{known}Z\",\"y\":{y},\"mean\":{mean},\"std\":{std}}}"
+            "{{\"made_at\":\"{made}\",\"outcome_time\":\"{known}Z\",\"y\":{y},\"mean\":{mean},\"std\":{std}}}"
         )
         .unwrap();
     }
     let folder = Folder::with("numbers.csv", numbers);
-    let ran = folder.run(&["calibrate", "numbers.csv", "--time", "made", "--outcome-time", "known"]).ok();
+    let ran = folder.run(&["calibrate", "numbers.csv", "--made", "made", "--known", "known"]).ok();
     assert_eq!(ran.table().rows_of(&["mean", "std"]), expected);
     folder.write("dates.ndjson", dates);
     let ran = folder.run(&["calibrate", "dates.ndjson", "--output-format", "csv"]).ok();
@@ -70,7 +70,7 @@ fn rows_without_an_outcome_change_nothing() {
         with.push_str(&line);
         without.push_str(&line);
         if t % 3 == 0 {
-            with.push_str("-1,,1000,0.001\n-1,NA,-5,80\n");
+            with.push_str(&format!("{t}.1,,1000,0.001\n{t}.2,NA,-5,80\n"));
         }
     }
     folder.write("with.csv", with);
@@ -78,7 +78,7 @@ fn rows_without_an_outcome_change_nothing() {
     for flags in [&[][..], &["--method", "dtaci"], &["--half-life", "40"]] {
         let run = |name: &str| folder.run(&[&["calibrate", name], flags].concat()).ok().table();
         let mut table = run("with.csv");
-        table.rows.retain(|row| row[0] != "-1");
+        table.rows.retain(|row| !row[0].contains('.'));
         assert_eq!(table, run("without.csv"), "{flags:?}");
     }
 }

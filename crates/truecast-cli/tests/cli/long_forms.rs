@@ -6,7 +6,7 @@ use truecast::{AnyForecast, Forecast, Quantiles, Samples, normal};
 use truecast_streams::{Scenario, Step};
 
 use crate::harness::{Folder, Table};
-use crate::reference::{assert_close, calibrated, quantiles, steps};
+use crate::reference::{assert_close, calibrated, calibrated_in_windows, quantiles, steps};
 
 const P: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 const HUB: &str = "location,reference_date,horizon,target_end_date,output_type,output_type_id,value";
@@ -23,11 +23,11 @@ fn forecast(step: &Step) -> AnyForecast {
     Quantiles::new(&P, &values(step)).unwrap().into()
 }
 
-/// What the library says about the quantiles of a series whose outcomes are known to the next row.
-fn expected(steps: &[Step]) -> Vec<Vec<f64>> {
+/// What the library says about the quantiles of a series whose outcomes are known this many rows later than to the next one.
+fn expected(steps: &[Step], delay: usize) -> Vec<Vec<f64>> {
     let rows = steps.iter().map(|step| (forecast(step), Some(step.outcome)));
     let take = quantiles(&P);
-    calibrated(rows, 0, |forecast: &dyn Forecast| [vec![forecast.mean()], take(forecast)].concat())
+    calibrated(rows, delay, |forecast: &dyn Forecast| [vec![forecast.mean()], take(forecast)].concat())
 }
 
 /// Rows of two locations in a hub's form: a mean, quantiles, a median, and probabilities of categories, which no forecast is made of.
@@ -56,7 +56,8 @@ fn streams(count: usize) -> [Vec<Step>; 2] {
 #[track_caller]
 fn check_hub(output: &Table, streams: &[Vec<Step>; 2]) {
     for (place, stream) in ["01", "US"].iter().zip(streams) {
-        for (t, numbers) in expected(stream).into_iter().enumerate() {
+        // A forecast about tomorrow that is handed in today: tomorrow's forecast does not know its outcome yet.
+        for (t, numbers) in expected(stream, 1).into_iter().enumerate() {
             let made = day(t);
             let of = |kind: &str| -> Vec<f64> {
                 let mine = |row: &&Vec<String>| row[0] == *place && row[1] == made && row[4] == kind;
@@ -124,7 +125,7 @@ fn a_hub_with_outcomes_in_another_file_and_rows_in_any_order() {
     folder.write("twice.csv", format!("location,target_end_date,y\n01,{0},1\n01,{0},2\n", day(1)));
     folder.run(&["calibrate", "in.csv", "--outcomes", "twice.csv"]).fails(
         2,
-        "error: twice.csv, line 3: a second outcome for the same location, target_end_date\nhint: leave out the rows that are not meant, such as earlier versions",
+        "error: twice.csv, line 3: a second outcome for the same location, target_end_date\nhint: leave out the rows that are not meant, or say in a column as_of since when each is known",
     );
 }
 
@@ -144,7 +145,9 @@ fn a_key_chooses_series_of_a_hub_and_not_what_one_forecast_is() {
         }
     }
     let folder = Folder::with("in.csv", text);
-    let ran = folder.run(&["calibrate", "in.csv", "--key", "none"]).ok();
+    let refused = "error: in.csv, line 4: a second forecast of its series was made at 2026-01-01, and nothing says when their outcomes were known\nhint: name the column of what they are about with --about, of when outcomes are known with --known, or one that tells series apart with --key";
+    folder.run(&["calibrate", "in.csv", "--key", "none"]).fails(2, refused);
+    let ran = folder.run(&["calibrate", "in.csv", "--key", "none", "--made", "none"]).ok();
     assert_eq!(
         ran.table().numbers("value")[2..4].iter().map(|x| x.round()).collect::<Vec<_>>(),
         [100.0, 109.0]
@@ -184,7 +187,7 @@ fn samples_of_a_hub_move_to_the_quantiles_of_their_ranks() {
     let rows = stream
         .iter()
         .map(|step| (AnyForecast::from(Samples::new(&members(step)).unwrap()), Some(step.outcome)));
-    assert_close(&found, &calibrated(rows, 0, quantiles(&[0.5, 0.5 / 3.0, 2.5 / 3.0])));
+    assert_close(&found, &calibrated(rows, 1, quantiles(&[0.5, 0.5 / 3.0, 2.5 / 3.0])));
 }
 
 #[test]
@@ -198,7 +201,7 @@ fn rows_of_a_hub_that_break_a_rule_leave_the_output() {
     let text = format!("{head},output_type,output_type_id,value\n{no_value}{good}{no_probability}{lonely}");
     let folder = Folder::with("in.csv", text);
     let all = folder.run(&["calibrate", "in.csv"]);
-    all.fails(2, "error: in.csv, line 2, column value: \"NA\": a number must be there");
+    all.fails(2, "error: in.csv, line 2, column value: \"NA\": a forecast must be there\nhint: a row may lack an outcome, not a forecast; --on-error skip leaves such rows out");
     let ran = folder.run(&["calibrate", "in.csv", "--on-error", "skip"]).ok();
     assert_eq!(ran.table().column("output_type_id"), ["0.1", "0.5", "0.9"], "{ran}");
     ran.says(&[
@@ -241,7 +244,12 @@ fn rows_of_the_m5_competition() {
     folder.write("days.csv", by_day);
     let dates: Vec<String> = (1914..1970).map(|day| format!("d_{day}")).collect();
     folder.write("dates.csv", format!("id,{}\nFOODS_1_evaluation,{}\n", dates.join(","), outcomes(&stream)));
-    let expected = expected(&stream);
+    // All days of a phase are forecast before it begins: validation learns nothing, evaluation all of validation.
+    let rows = stream.iter().map(|step| (forecast(step), Some(step.outcome)));
+    let take = quantiles(&P);
+    let expected = calibrated_in_windows(rows, 28, |forecast: &dyn Forecast| {
+        [vec![forecast.mean()], take(forecast)].concat()
+    });
     for file in ["days.csv", "dates.csv"] {
         let ran = folder.run(&["calibrate", "in.csv", "--outcomes", file]).ok();
         let table = ran.table();
@@ -266,18 +274,28 @@ fn rows_of_the_m5_competition() {
 
 #[test]
 fn long_forms_come_out_as_they_came_in() {
-    let folder = Folder::with("in.csv", format!("{HUB}\n"));
+    let streams = streams(40);
+    let text = format!("{HUB},observation\n{}\n", hub_rows(&streams, true).join("\n"));
+    let folder = Folder::with("in.csv", &text);
+    folder.write("none.csv", format!("{HUB}\n"));
     folder.run(&["calibrate", "in.csv", "--quantiles", "0.5"]).fails(
         2,
-        "error: --quantiles and --intervals are for forms with one row for each forecast\nhint: hub and M5 forms come out as they came in",
+        "error: --quantiles and --intervals are for forms with one row for each forecast\nhint: hub and M5 forms come out with the quantiles that they came in with",
     );
-    folder.run(&["calibrate", "in.csv", "--scores"]).fails(
-        2,
-        "error: --scores is for forms with one row for each forecast\nhint: --summary has the scores of all forecasts together",
+    let table = folder
+        .run(&["calibrate", "in.csv", "--scores", "--ledger", "group=location:2", "--key", "none"])
+        .ok()
+        .table();
+    let scored = table.rows.iter().filter(|row| !row[8].is_empty()).count();
+    // The rows of categories belong to no forecast.
+    assert_eq!(
+        (&table.names[8..], scored),
+        (&["pit_raw", "pit", "crps_raw", "crps"].map(String::from)[..], 2 * 40 * 7)
     );
-    folder.run(&["compare", "in.csv"]).fails(
-        2,
-        "error: methods are compared on forms with one row for each forecast\nhint: run `truecast calibrate --summary` once for each method",
-    );
-    assert_eq!(folder.run(&["calibrate", "in.csv"]).ok().text(), format!("{HUB}\n"));
+    folder.run(&["compare", "in.csv", "--methods", "ledger,aci"]).ok().says(&[
+        "80 outcomes",
+        "ledger",
+        "aci",
+    ]);
+    assert_eq!(folder.run(&["calibrate", "none.csv"]).ok().text(), format!("{HUB}\n"));
 }

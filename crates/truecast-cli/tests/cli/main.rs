@@ -5,8 +5,10 @@
 mod harness;
 mod reference;
 
+mod cases;
 mod commands;
 mod errors;
+mod events;
 mod formats;
 mod forms;
 mod help;

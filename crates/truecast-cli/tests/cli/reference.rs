@@ -38,6 +38,25 @@ pub(crate) fn calibrated(
     answers
 }
 
+/// The same for forecasts that are made so many at a time, before the first of their outcomes is known.
+pub(crate) fn calibrated_in_windows(
+    rows: impl IntoIterator<Item = Row>,
+    window: usize,
+    take: impl Fn(&dyn Forecast) -> Vec<f64>,
+) -> Vec<Vec<f64>> {
+    let mut stream: Stream<Pipeline, AnyForecast> = Stream::new(Pipeline::default());
+    let (mut waiting, mut answers): (Vec<(Ticket, f64)>, _) = (Vec::new(), Vec::new());
+    for (at, (forecast, outcome)) in rows.into_iter().enumerate() {
+        if at % window == 0 {
+            waiting.drain(..).for_each(|(ticket, outcome)| drop(stream.resolve(ticket, outcome).unwrap()));
+        }
+        let (ticket, calibrated) = stream.issue(forecast).unwrap();
+        answers.push(take(&calibrated));
+        waiting.extend(outcome.map(|outcome| (ticket, outcome)));
+    }
+    answers
+}
+
 pub(crate) fn mean_std(calibrated: &dyn Forecast) -> Vec<f64> {
     vec![calibrated.mean(), calibrated.variance().sqrt()]
 }

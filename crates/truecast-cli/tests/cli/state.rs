@@ -62,8 +62,8 @@ fn runs_in_a_row_are_one_run() {
         &[][..],
         &["--key", "none"],
         &["--delay", "3"],
-        &["--outcome-time", "known", "--time", "t"],
-        &["--outcome-time", "known", "--time", "t", "--key", "none"],
+        &["--known", "known", "--made", "t"],
+        &["--known", "known", "--made", "t", "--key", "none"],
         &["--ledger", "group=g:2"],
         &["--form", "point", "--point", "mean"],
         &["--form", "point", "--point", "mean", "--delay", "2", "--half-life", "30"],
@@ -97,13 +97,17 @@ struct LongRun {
     took: Duration,
 }
 
-const LONG: [&str; 7] = ["calibrate", "long.csv", "-q", "--state", "s.state", "-o", "out.csv"];
+// Both files count their rows from 0: that is no time.
+const LONG: [&str; 9] =
+    ["calibrate", "long.csv", "-q", "--about", "none", "--state", "s.state", "-o", "out.csv"];
 
 impl LongRun {
     fn new(rows: usize) -> Self {
         let folder = Folder::with("first.csv", csv(&steps(Scenario::Demo, 100, 1)));
         folder.write("long.csv", csv(&steps(Scenario::Demo, rows, 2)));
-        folder.run(&["calibrate", "first.csv", "--state", "s.state", "-o", "out.csv"]).ok();
+        folder
+            .run(&["calibrate", "first.csv", "--about", "none", "--state", "s.state", "-o", "out.csv"])
+            .ok();
         let state = folder.bytes("s.state");
         let start = Instant::now();
         folder.run(&LONG).ok();

@@ -69,6 +69,12 @@ fn validate(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(),
                 }
             }
             "additionalProperties" => {
+                if rule.is_object() {
+                    for (name, value) in value.as_object().into_iter().flatten() {
+                        validate(root, rule, value, &format!("{at}/{name}"))?;
+                    }
+                    continue;
+                }
                 assert_eq!(rule, false);
                 let known = rules["properties"].as_object().unwrap();
                 let stranger =
@@ -100,7 +106,7 @@ fn keys(value: &Value) -> Vec<&String> {
 fn has_exactly_the_keys_that_are_promised() {
     let folder = Folder::with("a.csv", csv(&steps(Scenario::FourTimesTooNarrow, 2_000, 0)));
     let summary = summary(&folder, &["calibrate", "a.csv", "-o", "out.csv"]);
-    assert_eq!(keys(&summary), ["calibration_score", "certificate", "coverage", "crps", "rows"]);
+    assert_eq!(keys(&summary), ["calibration_score", "certificate", "coverage", "crps", "events", "rows"]);
     assert_eq!(keys(&summary["coverage"]), ["0.5", "0.8", "0.9", "0.95", "0.98"]);
     assert_eq!(keys(&summary["coverage"]["0.8"]), ["calibrated", "raw"]);
     assert_eq!(keys(&summary["crps"]), ["calibrated", "raw", "regret_percent"]);

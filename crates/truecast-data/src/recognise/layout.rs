@@ -11,10 +11,18 @@ pub struct Layout {
     pub outcome: Option<usize>,
     /// Which series: the cells of these columns together.
     pub keys: Vec<usize>,
-    /// When.
-    pub time: Option<usize>,
+    /// When the forecast was made.
+    pub made: Option<usize>,
+    /// True if what is known only of the day of `made` itself comes too late: hubs take forecasts before their reference date.
+    pub made_before: bool,
+    /// What the forecast is about: a time, or whatever else names it.
+    pub about: Option<usize>,
+    /// How far ahead it looks.
+    pub horizon: Option<usize>,
+    /// True if series are not to be told apart by how far ahead they look.
+    pub pooled: bool,
     /// When the outcome became known.
-    pub outcome_time: Option<usize>,
+    pub known: Option<usize>,
     /// The forecast.
     pub form: Form,
 }
@@ -110,12 +118,6 @@ impl fmt::Display for Layout {
             write!(f, "; one series")?;
         } else {
             write!(f, "; series {}", list(&self.keys))?;
-        }
-        if let Some(column) = self.time {
-            write!(f, "; time {}", name(column))?;
-        }
-        if let Some(column) = self.outcome_time {
-            write!(f, "; outcome known at {}", name(column))?;
         }
         Ok(())
     }

@@ -34,7 +34,8 @@ pub fn recognise(file: &str, names: &[String], wishes: &Wishes) -> Result<Layout
         Some(name) => Some(columns.find(name, "outcome")?),
         None => columns.the_only("outcome", "outcome", spelling::OUTCOME, |column| {
             // A hub's `target` says what is forecast, not what happened.
-            taken.contains(&column) || (long && names[column].eq_ignore_ascii_case("target"))
+            let is_key = wishes.keys.as_ref().is_some_and(|keys| keys.contains(&names[column]));
+            is_key || taken.contains(&column) || (long && names[column].eq_ignore_ascii_case("target"))
         })?,
     };
     if let Some(column) = outcome.filter(|column| taken.contains(column)) {
@@ -46,43 +47,49 @@ pub fn recognise(file: &str, names: &[String], wishes: &Wishes) -> Result<Layout
     if let Form::M5 { .. } = form {
         outcome = None; // outcomes of all days come from a file of their own
     }
-    let (mut time, mut outcome_time) = (None, None);
-    if let Form::Hubverse { .. } = form {
-        time = columns.first(spelling::HUB_ISSUED);
-        outcome_time = columns.first(spelling::HUB_TARGET);
-    }
-    match &wishes.time {
-        Some(name) => time = Some(columns.find(name, "time")?),
-        None if !long => time = columns.first(spelling::TIME),
-        None => {}
-    }
-    match &wishes.outcome_time {
-        Some(name) => outcome_time = Some(columns.find(name, "outcome_time")?),
-        None if !long => outcome_time = columns.first(spelling::OUTCOME_TIME),
-        None => {}
-    }
-    if outcome_time.is_some() && time.is_none() {
-        let hint = format!(
-            "name the column of the times at which forecasts were made with {}",
-            wishes.idiom.name("time")
-        );
-        return Err(Error::file(file, "an outcome's time means nothing without the forecasts' times", hint));
-    }
+    let named = |wish: &Option<String>, word: &str, spellings: &[&str]| match wish.as_deref() {
+        Some("none") => Ok(None),
+        Some(name) => columns.find(name, word).map(Some),
+        None => {
+            Ok(columns.first(spellings).filter(|column| !taken.contains(column) && Some(*column) != outcome))
+        }
+    };
+    let made = named(&wishes.made, "made", spelling::MADE)?;
+    let about = named(&wishes.about, "about", spelling::ABOUT)?
+        .filter(|column| wishes.about.is_some() || Some(*column) != made);
+    let horizon = named(&wishes.horizon, "horizon", spelling::HORIZON)?;
+    let known = named(&wishes.known, "known", spelling::KNOWN)?;
+    let times = [made, about, known];
     let keys = match (&wishes.keys, &form) {
         (Some(keys), _) => keys.iter().map(|name| columns.find(name, "key")).collect::<Result<_>>()?,
         (None, Form::Hubverse { output_type, output_type_id, value }) => {
-            let rest = [Some(*output_type), Some(*output_type_id), Some(*value), outcome, time, outcome_time];
-            (0..names.len()).filter(|column| !rest.contains(&Some(*column))).collect()
+            let rest = [Some(*output_type), Some(*output_type_id), Some(*value), outcome, horizon];
+            (0..names.len())
+                .filter(|&column| !rest.contains(&Some(column)) && !times.contains(&Some(column)))
+                .collect()
         }
         (None, Form::M5 { id, .. }) => vec![*id],
         (None, _) => {
             let key = columns.the_only("series", "key", spelling::KEY, |column| {
-                taken.contains(&column) || Some(column) == outcome || Some(column) == time
+                taken.contains(&column) || Some(column) == outcome || times.contains(&Some(column))
             })?;
             key.into_iter().collect()
         }
     };
-    Ok(Layout { names: names.to_vec(), outcome, keys, time, outcome_time, form })
+    let made_before = made.is_some_and(|column| spelling::is_among(&names[column], spelling::MADE_BEFORE));
+    let pooled = wishes.horizon.as_deref() == Some("none");
+    Ok(Layout {
+        names: names.to_vec(),
+        outcome,
+        keys,
+        made,
+        made_before,
+        about,
+        horizon,
+        pooled,
+        known,
+        form,
+    })
 }
 
 /// The names of a file's columns.
@@ -146,6 +153,19 @@ struct Candidate {
 
 fn choose_form(columns: &Columns<'_>, wishes: &Wishes) -> Result<Form> {
     let mut candidates = candidates(columns, wishes)?;
+    let says_more = |candidate: &Candidate| candidate.kind != FormKind::Point;
+    if let Some(name) = columns.names.iter().find(|name| spelling::bare_end(name).is_some())
+        && wishes.form.is_none()
+        && wishes.point.is_none()
+        && !candidates.iter().any(says_more)
+    {
+        let problem = format!("the column {name} does not say how much its interval should hold");
+        let hint = format!(
+            "say so with {}, as the model was told",
+            columns.idiom.say_number("interval_width", "80")
+        );
+        return Err(Error::file(columns.file, problem, hint));
+    }
     if let Some(kind) = wishes.form {
         candidates.retain(|candidate| candidate.kind == kind);
     } else if candidates.iter().any(|candidate| candidate.kind != FormKind::Point) && wishes.point.is_none() {
@@ -183,8 +203,10 @@ fn choose_form(columns: &Columns<'_>, wishes: &Wishes) -> Result<Form> {
 fn candidates(columns: &Columns<'_>, wishes: &Wishes) -> Result<Vec<Candidate>> {
     let mut found = Vec::new();
     let exact = |name: &str| columns.names.iter().position(|known| known == name);
-    if let (Some(output_type), Some(output_type_id), Some(value)) =
-        (exact("output_type"), exact("output_type_id"), exact("value"))
+    let hub = |kind: &str, id: &str| Some((exact(kind)?, exact(id)?, exact("value")?));
+    // The second is how hubs wrote it before the first was agreed upon.
+    if let Some((output_type, output_type_id, value)) =
+        hub("output_type", "output_type_id").or_else(|| hub("type", "quantile"))
     {
         let form = Form::Hubverse { output_type, output_type_id, value };
         found.push(candidate(columns, FormKind::Hubverse, form, columns.idiom.say("form", "hubverse")));
@@ -259,7 +281,9 @@ fn gaussians(columns: &Columns<'_>, wishes: &Wishes, found: &mut Vec<Candidate>)
 fn intervals(columns: &Columns<'_>, wishes: &Wishes, found: &mut Vec<Candidate>) -> Result<()> {
     let mut models: Vec<&str> = Vec::new();
     for name in columns.names {
-        if let Some((model, _)) = spelling::interval_end(name)
+        let bare =
+            spelling::bare_end(name).filter(|_| wishes.interval_width.is_some()).map(|(model, _)| model);
+        if let Some(model) = spelling::interval_end(name).map(|(model, _)| model).or(bare)
             && !models.contains(&model)
         {
             models.push(model);
@@ -283,12 +307,23 @@ fn intervals(columns: &Columns<'_>, wishes: &Wishes, found: &mut Vec<Candidate>)
         let named = columns.names.iter().enumerate();
         let mut quantiles: Vec<(f64, usize)> = named
             .filter_map(|(column, name)| {
-                let (of, probability) = spelling::interval_end(name)?;
+                let bare = || {
+                    let (of, side) = spelling::bare_end(name)?;
+                    Some((of, spelling::end(side, wishes.interval_width?)?))
+                };
+                let (of, probability) = spelling::interval_end(name).or_else(bare)?;
                 (of == model).then_some((probability, column))
             })
             .collect();
         let median = if model.is_empty() { "median" } else { model };
-        if let Some(column) = columns.names.iter().position(|name| name == median) {
+        let is_outcome = |column: &usize| {
+            let name = &columns.names[*column];
+            wishes.outcome.as_ref().map_or(spelling::is_among(name, spelling::OUTCOME), |said| said == name)
+        };
+        // `y` beside `y_q0.100` is what happened.
+        let of_model =
+            columns.names.iter().position(|name| name == median).filter(|column| !is_outcome(column));
+        if let Some(column) = of_model.filter(|_| quantiles.iter().all(|(p, _)| *p != 0.5)) {
             quantiles.push((0.5, column));
         }
         if let Some(form) = quantile_form(columns, quantiles)? {

@@ -19,10 +19,28 @@ pub(super) const OUTCOME: &[&str] = &[
 ];
 /// Which series a row belongs to.
 pub(super) const KEY: &[&str] = &["key", "unique_id", "series_id", "series", "item_id", "id"];
-/// When a forecast was made or is for: the first that is there is taken.
-pub(super) const TIME: &[&str] = &["ds", "timestamp", "datetime", "date", "time", "t", "step"];
+/// When a forecast was made: the first that is there is taken.
+pub(super) const MADE: &[&str] =
+    &["cutoff", "origin", "reference_date", "origin_date", "forecast_date", "made_at", "issued_at"];
+/// Dates that hubs give their forecasts. They are handed in before such a day ends, so that what is known of it comes too late.
+pub(super) const MADE_BEFORE: &[&str] = &["reference_date", "origin_date", "forecast_date"];
+/// What a forecast is about: the first that is there is taken.
+pub(super) const ABOUT: &[&str] = &[
+    "ds",
+    "target_end_date",
+    "target_date",
+    "valid_time",
+    "timestamp",
+    "datetime",
+    "date",
+    "time",
+    "t",
+    "step",
+];
+/// How far ahead.
+pub(super) const HORIZON: &[&str] = &["horizon", "h", "lead", "lead_time", "step_ahead", "steps_ahead"];
 /// When an outcome became known.
-pub(super) const OUTCOME_TIME: &[&str] = &["outcome_time", "outcome_at", "available_at", "resolved_at"];
+pub(super) const KNOWN: &[&str] = &["known_at", "available_at", "outcome_time", "outcome_at", "resolved_at"];
 /// The centre of a distribution.
 pub(super) const MEAN: &[&str] = &[
     "mean",
@@ -81,11 +99,6 @@ const SAMPLE: &[&str] =
 /// What quantiles are called, before their probability: longest first.
 const QUANTILE: &[&str] =
     &["quantile_p", "quantile-p", "quantile_", "quantile-", "quantile", "q_", "q", "p_", "p"];
-/// Days of a hub's forecasts: when they were made.
-pub(super) const HUB_ISSUED: &[&str] = &["reference_date", "origin_date", "forecast_date"];
-/// Days of a hub's forecasts: what they are for.
-pub(super) const HUB_TARGET: &[&str] = &["target_end_date", "target_date"];
-
 /// The probability in a quantile column's name: `q0.1`, `q10`, `0.1`, `quantile_P10`, `p2.5`, `q025`, `2.5%`.
 fn quantile(name: &str) -> Option<f64> {
     let lower = name.to_ascii_lowercase();
@@ -130,21 +143,37 @@ fn divided(percent: f64) -> f64 {
     format!("{percent}e-2").parse().unwrap_or(percent / 100.0)
 }
 
-/// An interval's end: `Model-lo-80` is the model, and the probability 0.1.
+/// An end of an interval, or another quantile of a model: `Model-lo-80` is the model and the probability 0.1, `Model-ql0.1` too, and so is Darts' `y_q0.100`.
 pub(super) fn interval_end(name: &str) -> Option<(&str, f64)> {
+    if let Some(model) = name.strip_suffix("-median") {
+        return Some((model, 0.5));
+    }
+    if let Some((model, digits)) = name.rsplit_once("-ql").or_else(|| name.rsplit_once("_q")) {
+        let probability = digits.parse().ok().filter(|p| *p > 0.0 && *p < 1.0 && digits.contains('.'));
+        return probability.filter(|_| !model.is_empty()).map(|p| (model, p));
+    }
     let (head, coverage) = name.rsplit_once(['-', '_'])?;
     let coverage: f64 = coverage.strip_suffix('%').unwrap_or(coverage).parse().ok()?;
     let (model, side) = head.rsplit_once('-').unwrap_or(("", head));
-    if !(0.0..100.0).contains(&coverage) {
+    Some((model, end(side, coverage)?))
+}
+
+/// An end of the one interval that a model has, whose coverage nobody says in its name: `yhat_lower` (Prophet).
+pub(super) fn bare_end(name: &str) -> Option<(&str, &str)> {
+    let (model, side) = name.rsplit_once('_')?;
+    (matches!(side, "lower" | "upper") && !model.is_empty()).then_some((model, side))
+}
+
+/// (1 ∓ c)/2 as a person would write it: 0.1 for 80 %, not 0.09999999999999998.
+pub(super) fn end(side: &str, percent: f64) -> Option<f64> {
+    if !(0.0..100.0).contains(&percent) {
         return None;
     }
-    // (1 ∓ c)/2 as a person would write it: 0.1 for 80 %, not 0.09999999999999998.
-    let probability = match side {
-        "lo" | "lower" => divided((100.0 - coverage) / 2.0),
-        "hi" | "upper" => divided((100.0 + coverage) / 2.0),
-        _ => return None,
-    };
-    Some((model, probability))
+    match side {
+        "lo" | "lower" => Some(divided((100.0 - percent) / 2.0)),
+        "hi" | "upper" => Some(divided((100.0 + percent) / 2.0)),
+        _ => None,
+    }
 }
 
 /// The number of a member of an ensemble: `sample_7`, `member7`.
@@ -218,6 +247,10 @@ mod tests {
             ("My-Model-lo-99.5", Some(("My-Model", 0.0025))),
             ("lo-95", Some(("", 0.025))),
             ("upper_90", Some(("", 0.95))),
+            ("NHITS-ql0.1", Some(("NHITS", 0.1))),
+            ("NHITS-median", Some(("NHITS", 0.5))),
+            ("y_q0.100", Some(("y", 0.1))),
+            ("freq_q1", None),
             ("AutoARIMA", None),
             ("lo-100", None),
             ("x-mid-80", None),

@@ -66,16 +66,20 @@ impl FromStr for FormKind {
 }
 
 /// Columns by name, and the form. What is `None` is recognised.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Wishes {
     /// What happened.
     pub outcome: Option<String>,
     /// Which series; an empty list says that all rows are one series.
     pub keys: Option<Vec<String>>,
-    /// When.
-    pub time: Option<String>,
-    /// When the outcome became known.
-    pub outcome_time: Option<String>,
+    /// When the forecast was made; `none` says that no column tells.
+    pub made: Option<String>,
+    /// What it is about; `none` says that no column tells.
+    pub about: Option<String>,
+    /// How far ahead it looks; `none` says that series are not told apart by it.
+    pub horizon: Option<String>,
+    /// When the outcome became known; `none` says that no column tells.
+    pub known: Option<String>,
     /// The form of the forecasts.
     pub form: Option<FormKind>,
     /// The centre of a Gaussian.
@@ -86,6 +90,8 @@ pub struct Wishes {
     pub point: Option<String>,
     /// The model whose intervals are meant.
     pub model: Option<String>,
+    /// How much, in percent, an interval should hold whose columns do not say: `yhat_lower` and `yhat_upper`.
+    pub interval_width: Option<f64>,
     /// How hints say what to wish for.
     pub idiom: Idiom,
 }

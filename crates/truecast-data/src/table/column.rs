@@ -131,14 +131,16 @@ impl Column {
 
     /// The time in a cell, or `None` where it is missing: a number as it is, a date or an instant in seconds, whatever the type.
     pub fn time(&self, row: usize) -> Result<Option<f64>, NotANumber> {
-        if let Column::Date(cells) = self {
-            return Ok(cells[row].map(|days| f64::from(days) * 86_400.0));
+        match self {
+            Column::Date(cells) => return Ok(cells[row].map(|days| f64::from(days) * 86_400.0)),
+            Column::Text(cells) if cells.get(row).get(4) == Some(&b'-') => {
+                if let Some(time) = time_of(cells.get(row)) {
+                    return Ok(Some(time));
+                }
+            }
+            _ => {}
         }
-        self.number(row).or_else(|_| {
-            let text = self.text(row);
-            let seconds = std::str::from_utf8(&text).ok().and_then(calendar::seconds);
-            seconds.map(Some).ok_or(NotANumber)
-        })
+        self.number(row).or_else(|_| time_of(&self.text(row)).map(Some).ok_or(NotANumber))
     }
 
     /// A cell as text: what a CSV file shows for it. Empty where it is missing.
@@ -160,6 +162,18 @@ impl Column {
             }
         }
     }
+}
+
+/// The number that a text says, `None` where it says that one is missing.
+pub fn number_of(text: &[u8]) -> Result<Option<f64>, NotANumber> {
+    parse(text)
+}
+
+/// The time that a text says: a number as it is, a date or an instant in seconds.
+pub fn time_of(text: &[u8]) -> Option<f64> {
+    let seconds = || std::str::from_utf8(text).ok().and_then(calendar::seconds);
+    // No number begins with four digits and a dash.
+    if text.get(4) == Some(&b'-') { seconds() } else { parse(text).ok().flatten().or_else(seconds) }
 }
 
 /// The text that a JSON token stands for: strings without their quotes, everything else as it is.

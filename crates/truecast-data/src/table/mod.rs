@@ -17,7 +17,7 @@ mod parquet;
 mod plain_rows;
 mod text;
 
-pub use column::{Clock, Column, NotANumber, TimeUnit};
+pub use column::{Clock, Column, NotANumber, TimeUnit, number_of, time_of};
 pub use csv_reader::CsvReader;
 pub use csv_writer::CsvWriter;
 pub use ndjson::{NdjsonReader, NdjsonWriter};

@@ -77,6 +77,10 @@ macro_rules! any_recalibrator {
                 match self { $(AnyRecalibrator::$variant(inner) => inner.reads_form(),)* }
             }
 
+            fn books_crps(&self, forecast: &dyn Forecast) -> bool {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.books_crps(forecast),)* }
+            }
+
             fn waits(&self) -> Option<u64> {
                 match self { $(AnyRecalibrator::$variant(inner) => inner.waits(),)* }
             }

@@ -70,6 +70,8 @@ pub struct Scores {
     pub base: f64,
     /// Φ⁻¹(G_t(y_t)).
     pub calibrated: f64,
+    /// The CRPS of both, where the stop-loss has [booked](Recalibrator::books_crps) it.
+    pub crps: Option<[f64; 2]>,
 }
 
 /// Turns forecasts into calibrated ones, and learns from outcomes.
@@ -140,6 +142,11 @@ pub trait Recalibrator: Debug + Clone + Send + Sync {
         false
     }
 
+    /// Whether the CRPS of this forecast and of what is announced are booked when its outcome is known: normal forecasts without bounds.
+    fn books_crps(&self, _forecast: &dyn Forecast) -> bool {
+        false
+    }
+
     /// How many announced plans wait, where that is counted.
     fn waits(&self) -> Option<u64> {
         None
@@ -199,5 +206,5 @@ fn scores(plan: &Plan, forecast: &dyn Forecast, outcome: f64, seed: u64) -> Resu
         None => plan.map.probit(base),
         Some(_) => plan.calibrated(forecast).randomised_probit(outcome, draw()),
     };
-    Ok(Scores { base: error::score(base)?, calibrated: error::score(calibrated)? })
+    Ok(Scores { base: error::score(base)?, calibrated: error::score(calibrated)?, crps: None })
 }

@@ -358,7 +358,8 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
             let priced = self.protection.guard == GuardMode::Priced;
             guard.learn(covered, priced && plan.stake.blends[1] < 1.0);
         }
-        Ok(scores)
+        let crps = self.books_crps(forecast).then_some([base, announced]);
+        Ok(Scores { crps, ..scores })
     }
 
     fn expire(&mut self, plan: &Plan) {
@@ -374,6 +375,11 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
 
     fn reads_form(&self) -> bool {
         self.account.is_some() || self.method.reads_form()
+    }
+
+    fn books_crps(&self, forecast: &dyn Forecast) -> bool {
+        let strict = self.protection.guard == GuardMode::Strict;
+        self.account.is_some() && !strict && self.protection.bounds.is_none() && forecast.as_gaussian().is_some()
     }
 
     fn ledgers(&self) -> Option<&crate::expert::Ledgers> {

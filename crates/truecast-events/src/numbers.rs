@@ -1,18 +1,25 @@
-//! The numbers of a batch, read once and in the order of the file.
+//! The numbers of some rows, read once and in their order.
 //!
 //! The rows of a series lie far apart where many series take turns. Read when they are needed, cells would come from all over memory; here
 //! the numbers of a row end up side by side, and all cores read.
 
 use rayon::prelude::*;
-use truecast_data::recognise::{Form, Layout};
-use truecast_data::table::Batch;
+
+use crate::cells::Cells;
 
 /// Rows that one core reads in one piece.
 const PIECE: usize = 1 << 10;
 
-/// Numbers of the columns that forecasts and outcomes are in.
-#[derive(Debug)]
-pub(crate) struct Numbers {
+/// Which columns are read ahead: numbers, then times.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ahead {
+    pub(crate) numbers: Vec<usize>,
+    pub(crate) times: Vec<usize>,
+}
+
+/// Numbers of some columns.
+#[derive(Debug, Default)]
+pub struct Numbers {
     /// Where a column's number is among those of its row.
     places: Vec<Option<usize>>,
     width: usize,
@@ -21,38 +28,31 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// The columns in which a table with one forecast in each row has numbers.
-    pub(crate) fn columns(layout: &Layout) -> Vec<usize> {
-        let mut columns: Vec<usize> = layout.outcome.into_iter().collect();
-        match &layout.form {
-            Form::Gaussian { mean, spread, .. } => columns.extend([mean, spread]),
-            Form::Quantiles(list) => columns.extend(list.iter().map(|&(_, column)| column)),
-            Form::Samples(list) => columns.extend(list),
-            Form::Point(column) => columns.push(*column),
-            _ => {}
-        }
-        columns
-    }
-
     /// Reads the numbers of some columns.
-    pub(crate) fn read(batch: &Batch, columns: &[usize]) -> Self {
-        let mut places = vec![None; batch.columns.len()];
+    pub fn read(cells: &impl Cells, ahead: &Ahead) -> Self {
+        let columns: Vec<usize> = ahead.numbers.iter().chain(&ahead.times).copied().collect();
+        let mut places = vec![None; columns.iter().max().map_or(0, |last| last + 1)];
         columns.iter().enumerate().for_each(|(place, &column)| places[column] = Some(place));
         let width = columns.len();
-        let mut values = vec![f64::NAN; batch.rows() * width];
+        let mut values = vec![f64::NAN; cells.rows() * width];
         values.par_chunks_mut((PIECE * width).max(1)).enumerate().for_each(|(piece, values)| {
             let first = piece * PIECE;
             let rows = first..first + values.len() / width;
             for (place, &column) in columns.iter().enumerate() {
                 let mut at = place;
-                batch.columns[column].numbers(rows.clone(), |number| {
-                    if let Ok(Some(number)) = number
+                let mut take = |number: Option<f64>| {
+                    if let Some(number) = number
                         && number.is_finite()
                     {
                         values[at] = number;
                     }
                     at += width;
-                });
+                };
+                if place < ahead.numbers.len() {
+                    cells.numbers(column, rows.clone(), |number| take(number.ok().flatten()));
+                } else {
+                    rows.clone().for_each(|row| take(cells.time(column, row).ok().flatten()));
+                }
             }
         });
         Numbers { places, width, values }
@@ -61,13 +61,13 @@ impl Numbers {
     /// The numbers of a row in the order of the columns, NaN where a cell holds no finite one.
     #[inline]
     pub(crate) fn row(&self, row: usize) -> &[f64] {
-        &self.values[row * self.width..][..self.width]
+        self.values.get(row * self.width..(row + 1) * self.width).unwrap_or_default()
     }
 
     /// The finite number in a cell. `None` says nothing about why there is none.
     #[inline]
-    pub(crate) fn get(&self, row: usize, column: usize) -> Option<f64> {
-        let place = self.places[column]?;
+    pub(crate) fn get(&self, column: usize, row: usize) -> Option<f64> {
+        let place = self.places.get(column).copied().flatten()?;
         Some(self.values[row * self.width + place]).filter(|value| !value.is_nan())
     }
 }
