@@ -393,6 +393,14 @@ impl Series {
         let due = row.outcome.map(|_| self.due(task.due, question.settings)).transpose()?;
         let Series { stream, record, waiting, .. } = self;
         let seed = stream.recalibrator().seed();
+        if row.outcome.is_none() && task.about.is_none() {
+            // Nothing can ever bring its outcome: it is answered, and nothing changes.
+            let number = stream.issued();
+            let draw = || random::uniform(seed, number, random::ATOM_LANE);
+            return stream.ask(&forecast, groups, |calibrated| {
+                record.answer(row, calibrated.base(), &calibrated, draw, question, answers)
+            });
+        }
         let (ticket, calibrated) = stream.issue_in(forecast, groups)?;
         let draw = || random::uniform(seed, ticket.number(), random::ATOM_LANE);
         let answered = record.answer(row, calibrated.base(), &calibrated, draw, question, answers);

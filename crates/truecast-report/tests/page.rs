@@ -64,8 +64,9 @@ fn sections_come_in_order() {
         "Sharpness</text>",
         "The last forecasts",
         "The map now",
-        ">Certificate<",
-        "It holds.",
+        "What was promised",
+        "never behind the forecaster",
+        "Ledgers",
         ">Series<",
         ">Notes<",
         ">Settings<",
@@ -113,15 +114,16 @@ fn a_saved_report_gives_the_same_page() {
 fn a_certificate_lists_what_was_used_and_says_what_is_older_than_the_page() {
     let mut report = samples::stream(100, 1.0, 1);
     let html = report.to_html();
-    assert!(html.contains("owes after 100 outcomes, beside") && !html.contains("left out"));
+    assert!(html.contains("after 100 outcomes, what they owe beside") && !html.contains("left out"));
     let certificate = report.certificate.as_mut().unwrap();
-    certificate.steps = 250;
-    let mut idle = certificate.ledgers[0].clone();
+    let ledgers = certificate.ledgers.as_mut().unwrap();
+    ledgers.steps = 250;
+    let mut idle = ledgers.ledgers[0].clone();
     idle.kind = truecast::recalibrate::LedgerKind::Group(5);
     (idle.calibration_error, idle.calibration_bound, idle.regret, idle.regret_bound) = (0.0, 0.0, 0.0, 0.0);
-    certificate.ledgers.push(idle);
+    ledgers.ledgers.push(idle);
     let html = report.to_html();
-    assert!(html.contains("owes after 250 outcomes, those of earlier runs among them, beside"));
+    assert!(html.contains("after 250 outcomes, those of earlier runs among them, what they owe beside"));
     assert!(!html.contains("group 5") && html.contains("Ledgers without outcomes are left out."));
 }
 

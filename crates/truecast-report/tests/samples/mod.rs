@@ -86,9 +86,8 @@ fn magnified(rows: u64, factor: f64) -> Report {
     }
     report.fan = Some(fan);
     report.certificate = stream(rows, 0.6, 8).certificate.map(|mut certificate| {
-        for ledger in &mut certificate.ledgers {
-            let announced = ledger.announced_regret.iter_mut();
-            announced.chain([&mut ledger.regret, &mut ledger.regret_bound]).for_each(|sum| *sum *= factor);
+        for ledger in certificate.ledgers.iter_mut().flat_map(|ledgers| &mut ledgers.ledgers) {
+            [&mut ledger.regret, &mut ledger.regret_bound].into_iter().for_each(|sum| *sum *= factor);
         }
         certificate
     });

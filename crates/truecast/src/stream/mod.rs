@@ -158,7 +158,7 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
     ) -> Result<(T, Scores), E> {
         error::finite("outcome", outcome)?;
         let Stream { recalibrator, issued, room, .. } = self;
-        let plan = room.get_or_insert_with(|| Box::new(recalibrator.empty_plan()));
+        let plan = room.get_or_insert_default();
         plan.at_once = true;
         recalibrator.plan(forecast, groups, *issued, plan)?;
         *issued += 1;
@@ -169,6 +169,20 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
             recalibrator.expire(plan);
         }
         stepped
+    }
+
+    /// Reads what the forecast would become now, and changes nothing: for a forecast whose outcome nobody will bring.
+    pub fn ask<G: Forecast, T, E: From<error::Error>>(
+        &mut self,
+        forecast: &G,
+        groups: Groups,
+        read: impl FnOnce(Recalibrated<&G, &Map>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Stream { recalibrator, issued, room, .. } = self;
+        let plan = room.get_or_insert_default();
+        plan.at_once = true;
+        recalibrator.plan(forecast, groups, *issued, plan)?;
+        read(plan.calibrated(forecast))
     }
 
     /// Why a ticket is not pending.
