@@ -6,7 +6,7 @@
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Guard};
 use truecast::subroutine::{Approachability, Subroutine};
 use truecast::{
-    Forecast, Gaussian, Groups, LedgerRecalibrator, Parameters, Recalibrator, Stream, normal, random,
+    Forecast, Gaussian, Groups, Pipeline, Parameters, Recalibrator, Stream, normal, random,
 };
 use truecast_streams::adversary::{Adversary, Alternator, IntervalStepper, LevelFlipper, Repeater, WorstPit};
 
@@ -24,10 +24,10 @@ fn play(
     parameters: Parameters,
     adversary: &mut dyn Adversary,
     steps: usize,
-    mut check: impl FnMut(usize, f64, &LedgerRecalibrator),
+    mut check: impl FnMut(usize, f64, &Pipeline),
 ) -> f64 {
     let forecast = Gaussian::new(0.0, 1.0).expect("a forecast");
-    let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::new(parameters));
+    let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::new(parameters));
     let mut inside = 0;
     for t in 0..steps {
         let (ticket, calibrated) = stream.issue(forecast).expect("a forecast");
@@ -89,7 +89,7 @@ fn the_guard_holds_the_interval_against_an_adversary_who_steps_outside() {
 /// What the test above would see without the guard: every side that the adversary has room on is outside.
 #[test]
 fn without_the_guard_the_interval_is_lost() {
-    let parameters = Parameters::builder().guard(false).build().expect("parameters");
+    let parameters = Parameters::builder().guard(GuardMode::Off).build().expect("parameters");
     let covered = play(parameters, &mut IntervalStepper::new(0.8, 4.0, 0).unwrap(), STEPS, |_, _, _| {});
     assert!(covered < 0.2, "covered {covered}");
 }
@@ -126,7 +126,7 @@ fn repeater() {
 fn scales_that_jump() {
     const FARTHEST_SCORE: f64 = 70.0; // below 76.9, where the cap would be met
     for seed in 0..4 {
-        let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
+        let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::default());
         let (mut farthest, mut nearest, mut unprecedented) = (0.0_f64, f64::INFINITY, 0);
         for t in 0..STEPS as u64 {
             let draw = |lane: u32| random::uniform(seed, t, lane);

@@ -13,7 +13,7 @@ use truecast::forecast::{Quantiles, Samples};
 use truecast::monitor::{Scoreboard, Sharpness};
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Groups};
 use truecast::subroutine::Approachability;
-use truecast::{Forecast, LedgerRecalibrator, Parameters, Recalibrated, Recalibrator, Stream};
+use truecast::{Forecast, Pipeline, Parameters, Recalibrated, Recalibrator, Stream};
 use truecast_streams::{Scenario, Step};
 
 struct Counting;
@@ -84,12 +84,12 @@ fn allocates_nothing<R: Recalibrator>(name: &str, recalibrator: R, groups: Group
 
 #[test]
 fn steps_allocate_nothing() {
-    allocates_nothing("defaults", LedgerRecalibrator::default(), Groups::NONE);
+    allocates_nothing("defaults", Pipeline::default(), Groups::NONE);
     let paper = Parameters::paper(20).unwrap().randomised(false).build().unwrap();
-    allocates_nothing("paper, expected plays", LedgerRecalibrator::new(paper), Groups::NONE);
+    allocates_nothing("paper, expected plays", Pipeline::new(paper), Groups::NONE);
     let groups =
         Parameters::builder().groups(4).threshold(0.0).half_life(100.0).randomised(true).build().unwrap();
-    allocates_nothing("groups", LedgerRecalibrator::new(groups), Groups::of(&[0, 3]).unwrap());
+    allocates_nothing("groups", Pipeline::new(groups), Groups::of(&[0, 3]).unwrap());
     let approachability =
         AlgorithmOne::<Approachability>::new(AlgorithmOneParameters::paper(20).unwrap(), Default::default());
     allocates_nothing("approachability", approachability.unwrap(), Groups::NONE);
@@ -102,9 +102,9 @@ fn a_stream_is_small() {
     let steps = Scenario::Regimes.stream(10_000, 5);
     // What is made once for all streams is not one stream's.
     let parameters = Parameters::default();
-    advance(&mut Stream::new(LedgerRecalibrator::new(parameters.clone())), &steps[..10], Groups::NONE);
+    advance(&mut Stream::new(Pipeline::new(parameters.clone())), &steps[..10], Groups::NONE);
     let (mut stream, _, bytes) = counted(|| {
-        let mut stream = Box::new(Stream::new(LedgerRecalibrator::new(parameters)));
+        let mut stream = Box::new(Stream::new(Pipeline::new(parameters)));
         advance(&mut stream, &steps[..1000], Groups::NONE);
         stream
     });
@@ -123,7 +123,7 @@ fn a_row_of_a_report_allocates_nothing() {
     let steps = Scenario::Regimes.stream(600, 5);
     let paper = Parameters::paper(20).unwrap().build().unwrap();
     for parameters in [Parameters::default(), paper] {
-        let mut stream = Stream::new(LedgerRecalibrator::new(parameters));
+        let mut stream = Stream::new(Pipeline::new(parameters));
         let mut sharpness = Sharpness::default();
         let mut board = Scoreboard::default();
         for (t, step) in steps.iter().enumerate() {

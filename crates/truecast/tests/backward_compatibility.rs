@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters};
 use truecast::stream::{NEWEST_VERSION, Snapshot};
 use truecast::subroutine::Approachability;
-use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Stream, Ticket};
+use truecast::{Forecast, Gaussian, Pipeline, Parameters, Stream, Ticket};
 use truecast_streams::{Scenario, Step};
 use truecast_testkit::golden;
 
@@ -77,34 +77,34 @@ struct Kind {
     resume: fn(&[u8]) -> Pinned,
 }
 
-fn paper() -> LedgerRecalibrator {
-    LedgerRecalibrator::new(Parameters::paper(20).unwrap().seed(4).build().unwrap())
+fn paper() -> Pipeline {
+    Pipeline::new(Parameters::paper(20).unwrap().seed(4).build().unwrap())
 }
 
 fn approachability() -> AlgorithmOne<Approachability> {
     AlgorithmOne::new(AlgorithmOneParameters::paper(20).unwrap(), Default::default()).unwrap()
 }
 
-fn everything() -> LedgerRecalibrator {
+fn everything() -> Pipeline {
     let builder = Parameters::builder().groups(2).threshold(0.5).half_life(60.0).randomised(true).seed(8);
-    LedgerRecalibrator::new(builder.build().unwrap())
+    Pipeline::new(builder.build().unwrap())
 }
 
 const KINDS: [Kind; 4] = [
     Kind {
         name: "ledger",
-        write: || saved(LedgerRecalibrator::default()),
-        resume: |bytes| resumed(bytes, |r: &LedgerRecalibrator| Some(r.certificate().potential)),
+        write: || saved(Pipeline::default()),
+        resume: |bytes| resumed(bytes, |r: &Pipeline| Some(r.certificate().potential)),
     },
     Kind {
         name: "ledger-options",
         write: || saved(everything()),
-        resume: |bytes| resumed(bytes, |r: &LedgerRecalibrator| Some(r.certificate().potential)),
+        resume: |bytes| resumed(bytes, |r: &Pipeline| Some(r.certificate().potential)),
     },
     Kind {
         name: "paper",
         write: || saved(paper()),
-        resume: |bytes| resumed(bytes, |r: &LedgerRecalibrator| Some(r.certificate().potential)),
+        resume: |bytes| resumed(bytes, |r: &Pipeline| Some(r.certificate().potential)),
     },
     Kind {
         name: "approachability",

@@ -6,9 +6,9 @@ use truecast::error::{Error, SnapshotError};
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Groups, LedgerKind};
 use truecast::stream::NEWEST_VERSION;
 use truecast::subroutine::{Approachability, LedgerRule};
-use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Recalibrator, Stream, Ticket};
+use truecast::{Forecast, Gaussian, Pipeline, Parameters, Recalibrator, Stream, Ticket};
 
-type Ledger = Stream<LedgerRecalibrator, Gaussian>;
+type Ledger = Stream<Pipeline, Gaussian>;
 
 fn gaussian(mean: f64, std: f64) -> Gaussian {
     Gaussian::new(mean, std).unwrap()
@@ -16,7 +16,7 @@ fn gaussian(mean: f64, std: f64) -> Gaussian {
 
 /// A small stream with two forecasts pending.
 fn stream() -> Ledger {
-    let mut stream = Stream::new(LedgerRecalibrator::default());
+    let mut stream = Stream::new(Pipeline::default());
     for k in 0..5 {
         stream.observe(gaussian(0.0, 1.0), f64::from(k) - 2.0).unwrap();
     }
@@ -39,7 +39,7 @@ fn non_finite_outcomes_leave_the_ticket_pending() {
         assert_eq!(stream.resolve(ticket, value), Err(refused.clone()));
         assert_eq!(stream.observe(gaussian(0.0, 1.0), value), Err(refused.clone()));
         assert_eq!(stream.resolve_all(&[(ticket, value)]), Err(refused.clone()));
-        assert_eq!(LedgerRecalibrator::default().observe(&gaussian(0.0, 1.0), value), Err(refused));
+        assert_eq!(Pipeline::default().observe(&gaussian(0.0, 1.0), value), Err(refused));
     }
     // NaN equals nothing, so it is matched.
     let nan = stream.resolve(ticket, f64::NAN);
@@ -120,7 +120,7 @@ fn a_forecast_that_answers_nan_keeps_its_ticket() {
             if y == 13.0 { f64::NAN } else { y }
         }
     }
-    let mut stream: Stream<LedgerRecalibrator, Broken> = Stream::new(LedgerRecalibrator::default());
+    let mut stream: Stream<Pipeline, Broken> = Stream::new(Pipeline::default());
     let (first, second) = (stream.issue(Broken).unwrap().0, stream.issue(Broken).unwrap().0);
     let is_refused = |error: Option<Error>| match error {
         Some(Error::NotFinite { what: "probit score of the outcome", value }) => value.is_nan(),
@@ -136,7 +136,7 @@ fn a_forecast_that_answers_nan_keeps_its_ticket() {
 #[test]
 fn groups_must_be_known() {
     let mut stream: Ledger =
-        Stream::new(LedgerRecalibrator::new(Parameters::builder().groups(3).build().unwrap()));
+        Stream::new(Pipeline::new(Parameters::builder().groups(3).build().unwrap()));
     let refused = Error::UnknownGroup { group: 3, count: 3 };
     let groups = Groups::of(&[1, 3]).unwrap();
     assert_eq!(stream.issue_in(gaussian(0.0, 1.0), groups).err(), Some(refused));
@@ -166,7 +166,7 @@ fn widths_must_be_of_a_size_that_can_be_squared() {
 /// Settling a plan that was never filled books the identity's plays; it must not panic.
 #[test]
 fn a_plan_that_was_never_filled_can_be_settled() {
-    let mut recalibrator = LedgerRecalibrator::default();
+    let mut recalibrator = Pipeline::default();
     recalibrator.settle(&recalibrator.empty_plan(), 0.3).unwrap();
     assert!(recalibrator.certificate().potential.is_finite());
 }
@@ -288,7 +288,7 @@ fn a_snapshot_of_another_kind_is_refused() {
 #[derive(serde::Serialize)]
 struct Tampered<'a> {
     name: &'static str,
-    recalibrator: &'a LedgerRecalibrator,
+    recalibrator: &'a Pipeline,
     issued: u64,
     pending: Vec<(Ticket, Gaussian, truecast::recalibrate::Plan)>,
 }
@@ -314,7 +314,7 @@ fn pending_tickets_must_fit_the_stream() {
     assert_eq!(load(7, &[5, 5], &plan), Err(refused.clone()), "twice");
     assert_eq!(load(7, &[5, 7], &plan), Err(refused.clone()), "not issued");
     assert_eq!(load(4, &[], &plan), Err(refused), "fewer issued than settled");
-    let foreign = LedgerRecalibrator::new(Parameters::builder().groups(1).build().unwrap()).empty_plan();
+    let foreign = Pipeline::new(Parameters::builder().groups(1).build().unwrap()).empty_plan();
     let rule = "of the recalibrator's shape";
     let refused: Error = SnapshotError::Invalid { field: "pending plan", rule }.into();
     assert_eq!(load(7, &[5], &foreign), Err(refused));
@@ -325,7 +325,7 @@ fn pending_tickets_must_fit_the_stream() {
 fn plans_of_another_play_grid_are_refused() {
     let with_plays = |intervals| {
         let plays = truecast::grid::Plays::uniform(intervals).unwrap();
-        LedgerRecalibrator::new(Parameters::builder().plays(plays).build().unwrap())
+        Pipeline::new(Parameters::builder().plays(plays).build().unwrap())
     };
     let (fine, mut coarse) = (with_plays(40), with_plays(10));
     let mut plan = fine.empty_plan();
@@ -344,18 +344,18 @@ fn plans_of_other_parts_are_refused() {
     let others = [
         without_widths,
         Parameters::builder().memory(false),
-        Parameters::builder().guard(false),
+        Parameters::builder().guard(GuardMode::Off),
         Parameters::builder().shape(MapShape::Step),
     ];
     let refused = Error::ForeignPlan { expected: 25, found: 25 };
     for other in others {
         let (mut ours, other) =
-            (LedgerRecalibrator::default(), LedgerRecalibrator::new(other.build().unwrap()));
+            (Pipeline::default(), Pipeline::new(other.build().unwrap()));
         let mut plan = other.empty_plan();
         let forecast = gaussian(0.0, 1.0);
         assert_eq!(ours.plan(&forecast, Groups::NONE, 0, &mut plan), Err(refused.clone()));
         other.plan(&forecast, Groups::NONE, 0, &mut plan).unwrap();
         assert_eq!(ours.settle(&plan, 0.3), Err(refused.clone()));
-        assert_eq!(ours, LedgerRecalibrator::default());
+        assert_eq!(ours, Pipeline::default());
     }
 }

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use truecast::recalibrate::{Groups, LedgerKind};
-use truecast::{Error, Forecast, Gaussian, LedgerRecalibrator, Parameters, Recalibrator, Stream};
+use truecast::{Error, Forecast, Gaussian, Pipeline, Parameters, Recalibrator, Stream};
 use truecast_streams::Draws;
 
 /// Runs 400 steps at a scale, and checks the certificate at each.
 fn run(parameters: &Parameters, scale: f64) -> Result<(), Error> {
-    let mut recalibrator = LedgerRecalibrator::new(parameters.clone());
+    let mut recalibrator = Pipeline::new(parameters.clone());
     let mut draws = Draws::new(1);
     let forecast = Gaussian::new(0.0, scale)?;
     for t in 0..400 {
@@ -20,8 +20,8 @@ fn run(parameters: &Parameters, scale: f64) -> Result<(), Error> {
         let certificate = recalibrator.certificate();
         assert!(certificate.holds(), "scale {scale}, step {t}: {certificate}");
     }
-    let stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(recalibrator);
-    Stream::<LedgerRecalibrator, Gaussian>::from_bytes(&stream.to_bytes()?).map(|_| ())
+    let stream: Stream<Pipeline, Gaussian> = Stream::new(recalibrator);
+    Stream::<Pipeline, Gaussian>::from_bytes(&stream.to_bytes()?).map(|_| ())
 }
 
 fn is_refused_or_right(parameters: &Parameters, scale: f64) {
@@ -73,7 +73,7 @@ fn wide_forecasts_under_trust_alone_are_refused_or_right() {
 #[test]
 fn a_group_that_is_long_gone_is_forgotten() {
     let parameters = Parameters::builder().groups(1).half_life(1.0).build().unwrap();
-    let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::new(parameters));
+    let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::new(parameters));
     let mut draws = Draws::new(1);
     for t in 0..1500 {
         let group = if !(5..=1400).contains(&t) { Groups::of(&[0]).unwrap() } else { Groups::NONE };

@@ -4,7 +4,7 @@
 
 use truecast::decision::{Loss, Newsvendor, expected_loss};
 use truecast::monitor::{DEFAULT_RATIOS, MarkovMonitor};
-use truecast::{Error, Forecast, Gaussian, LedgerRecalibrator, Stream, normal, random};
+use truecast::{Error, Forecast, Gaussian, Pipeline, Stream, normal, random};
 use truecast_streams::Scenario;
 use truecast_streams::adversary::{Adversary, IntervalStepper};
 
@@ -18,7 +18,7 @@ struct Run {
     calibrated: MarkovMonitor,
     /// Outcomes at or above the calibrated quantile at 1 − 1/r.
     above: Vec<u64>,
-    stream: Stream<LedgerRecalibrator, Gaussian>,
+    stream: Stream<Pipeline, Gaussian>,
 }
 
 fn run(
@@ -30,7 +30,7 @@ fn run(
         base: MarkovMonitor::default(),
         calibrated: MarkovMonitor::default(),
         above: vec![0; DEFAULT_RATIOS.len()],
-        stream: Stream::new(LedgerRecalibrator::default()),
+        stream: Stream::new(Pipeline::default()),
     };
     for forecast in steps {
         let (ticket, calibrated) = run.stream.issue(forecast).unwrap();

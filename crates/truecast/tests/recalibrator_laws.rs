@@ -3,13 +3,13 @@
 use truecast::grid::{Levels, Plays};
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, MapShape, ParametersBuilder};
 use truecast::subroutine::{Approachability, LedgerRule, Subroutine};
-use truecast::{LedgerRecalibrator, Parameters};
+use truecast::{Pipeline, Parameters};
 use truecast_testkit::laws::recalibrator::{Start, recalibrator_laws};
 
 #[expect(clippy::unwrap_used, reason = "parameters that are known to be valid")]
 fn ledgers(name: &str, start: Start, builder: ParametersBuilder) {
     let parameters = builder.build().unwrap();
-    let make = || LedgerRecalibrator::new(parameters.clone());
+    let make = || Pipeline::new(parameters.clone());
     recalibrator_laws(name, start, make, |recalibrator| {
         let certificate = recalibrator.certificate();
         assert!(certificate.holds(), "{name}: {certificate}");
@@ -41,7 +41,7 @@ fn without_trust() {
 
 #[test]
 fn without_guard() {
-    ledgers("without guard", Start::Base, Parameters::builder().guard(false));
+    ledgers("without guard", Start::Base, Parameters::builder().guard(GuardMode::Off));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn without_prior() {
 fn paper() {
     ledgers("paper(20)", Start::Rounded, Parameters::paper(20).unwrap());
     ledgers("paper(20), expected plays", Start::Base, Parameters::paper(20).unwrap().randomised(false));
-    ledgers("paper(20), guarded", Start::Rounded, Parameters::paper(20).unwrap().guard(true));
+    ledgers("paper(20), guarded", Start::Rounded, Parameters::paper(20).unwrap().guard(GuardMode::Priced));
 }
 
 #[test]

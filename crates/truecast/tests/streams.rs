@@ -7,7 +7,7 @@
 #![allow(clippy::expect_used, clippy::panic)]
 
 use truecast::monitor::{Certificate, Coverage, PitHistogram, Regret, ThresholdCalibration};
-use truecast::{Forecast, Gaussian, LedgerKind, LedgerRecalibrator, Parameters, Stream};
+use truecast::{Forecast, Gaussian, LedgerKind, Pipeline, Parameters, Stream};
 use truecast_streams::Scenario;
 
 const STEPS: usize = 20_000;
@@ -29,7 +29,7 @@ struct Measured {
 }
 
 fn run(parameters: Parameters, scenario: Scenario, steps: usize) -> Measured {
-    let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::new(parameters));
+    let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::new(parameters));
     let mut regret = Regret::default();
     let mut coverage = Coverage::new(vec![0.8, 0.98], 1e3).expect("coverages");
     let mut after_middle = Coverage::new(vec![0.8], 1e3).expect("coverages");
@@ -123,7 +123,7 @@ fn scale_jump() {
 
 /// The paper's Algorithm 1 with a deterministic subroutine, at the default grids.
 fn algorithm_one() -> truecast::recalibrate::ParametersBuilder {
-    Parameters::builder().ledgers(&[LedgerKind::Uniform]).trust(false).guard(false)
+    Parameters::builder().ledgers(&[LedgerKind::Uniform]).trust(false).guard(GuardMode::Off)
 }
 
 /// Where the paper's guarantee stops, stream A of docs/theory.md: a calibrated PIT and a much worse CRPS.
@@ -143,7 +143,7 @@ fn one_uniform_ledger_is_calibrated_and_worse_than_its_base() {
 /// loses), and −0.85 to −0.96 % at T = 20,000.
 #[test]
 fn the_crps_ledger_repairs_it() {
-    let unguarded = Parameters::builder().guard(false).build().expect("parameters");
+    let unguarded = Parameters::builder().guard(GuardMode::Off).build().expect("parameters");
     let short = run(unguarded, Scenario::Heteroscedastic, 4_000);
     assert!(short.crps_change < 0.0, "T = 4,000 without guard: {short:#?}");
     let short = run(Parameters::default(), Scenario::Heteroscedastic, 4_000);

@@ -7,7 +7,7 @@
 // Helpers of tests: what is broken must stop the test that met it.
 #![allow(clippy::expect_used, clippy::panic)]
 
-use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Parameters, Stream};
+use truecast::{Forecast, Gaussian, Groups, Pipeline, Parameters, Stream};
 use truecast_streams::Scenario;
 
 const STEPS: usize = 200;
@@ -16,7 +16,7 @@ const STEPS: usize = 200;
 /// potential and its bound; calibration error, regret and announced regret of each ledger.
 fn trajectory(parameters: Parameters) -> Vec<f64> {
     let groups = parameters.group_count();
-    let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::new(parameters));
+    let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::new(parameters));
     for (t, step) in Scenario::Volatility.stream(STEPS, 0).iter().enumerate() {
         // Every second step is in group 0, every third in group 1.
         let members: Vec<usize> = (0..groups).filter(|group| t % (group + 2) == 0).collect();
