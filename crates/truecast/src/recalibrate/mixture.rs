@@ -98,7 +98,7 @@ impl Recalibrator for Mixture {
         plan.settled = self.steps;
         plan.widths.resize(if self.parameters.needs_widths() { count } else { 0 }, 0.0);
         if let Some(form) = &plan.form {
-            form.widths(levels, &mut plan.widths);
+            form.widths(levels, &mut plan.widths)?;
             let (location, scale) = form.location_and_scale();
             plan.place = (location, libm::log(scale.max(1e-300)));
         }

@@ -16,7 +16,7 @@ use super::{Curve, Groups, GuardMode, Mixture, Parameters, Plan, Protection, Rec
 use crate::error::{self, Error, Result, SnapshotError};
 use crate::forecast::{Forecast, Recalibrated};
 use crate::monitor::Certificate;
-use crate::score::form::Form;
+use crate::score::form::{Form, LARGEST_SCORE};
 use crate::score::table::Table;
 use crate::stream::Snapshot;
 
@@ -140,6 +140,50 @@ impl<M: Recalibrator> Pipeline<M> {
         Self::announce(form, fresh, plan);
     }
 
+    /// The probit scores of an outcome that is within the bounds.
+    fn scores(&self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
+        error::finite("outcome", outcome)?;
+        if let Some((low, high)) = self.protection.bounds
+            && !(low..=high).contains(&outcome)
+        {
+            let rule = "within the bounds that were given for it";
+            return Err(Error::OutOfRange { what: "outcome", rule, value: outcome });
+        }
+        super::scores(plan, forecast, outcome, self.seed())
+    }
+
+    /// What the outcome is to the account; `None` where nothing is booked.
+    fn booked(&self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Option<Booked>> {
+        if self.account.is_none() {
+            return Ok(None);
+        }
+        let mut made = None;
+        let form = match &plan.form {
+            Some(form) => &**form,
+            None => {
+                let form = made.insert(Form::default());
+                form.take(forecast, self.protection.bounds)?;
+                form
+            }
+        };
+        let z = error::score(form.z(outcome))?;
+        let base = form.base_score(outcome);
+        let announced = match (&plan.before_guard, plan.map.curve()) {
+            (Some((curve, values)), _) => form.score(curve, values, outcome),
+            (None, Some(curve)) => form.score(curve, &plan.values, outcome),
+            (None, None) => base,
+        };
+        for (what, value) in [("score of the base forecast", base), ("score of the announced forecast", announced)] {
+            if !value.is_finite() {
+                return Err(Error::NotFinite { what, value });
+            }
+            if value >= LARGEST_SCORE {
+                return Err(Error::OutOfRange { what, rule: "below 1e290, so that scores can be summed", value });
+            }
+        }
+        Ok(Some(Booked { z, base, announced }))
+    }
+
     /// What is not a map over its base: tables of quantiles, and what ends at bounds.
     fn announce(form: &Form, fresh: bool, plan: &mut Plan) {
         if let Some(table) = form.table() {
@@ -153,6 +197,13 @@ impl<M: Recalibrator> Pipeline<M> {
             plan.map.announce(within);
         }
     }
+}
+
+/// What is booked of an outcome: its probit score, and the scores of the base and of what was announced.
+struct Booked {
+    z: f64,
+    base: f64,
+    announced: f64,
 }
 
 /// The stages between a map and what is announced. `room.map` is the curve that was reached, `values` are its quantiles over a table.
@@ -317,41 +368,16 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
     }
 
     fn resolve(&mut self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
-        error::finite("outcome", outcome)?;
-        if let Some((low, high)) = self.protection.bounds
-            && !(low..=high).contains(&outcome)
-        {
-            let rule = "within the bounds that were given for it";
-            return Err(Error::OutOfRange { what: "outcome", rule, value: outcome });
-        }
-        let scores = super::scores(plan, forecast, outcome, self.seed())?;
-        let Some(account) = &mut self.account else {
+        let scores = self.scores(plan, forecast, outcome)?;
+        let Some(booked) = self.booked(plan, forecast, outcome)? else {
             self.method.learn(plan, scores.base)?;
             return Ok(scores);
         };
-        let mut made = None;
-        let form = match &plan.form {
-            Some(form) => &**form,
-            None => {
-                let form = made.insert(Form::default());
-                form.take(forecast, self.protection.bounds)?;
-                form
-            }
-        };
-        let z = error::score(form.z(outcome))?;
-        let base = form.base_score(outcome);
-        let announced = match (&plan.before_guard, plan.map.curve()) {
-            (Some((curve, values)), _) => form.score(curve, values, outcome),
-            (None, Some(curve)) => form.score(curve, &plan.values, outcome),
-            (None, None) => base,
-        };
-        for (what, value) in [("score of the base forecast", base), ("score of the announced forecast", announced)] {
-            if !value.is_finite() {
-                return Err(Error::NotFinite { what, value });
-            }
-        }
+        let Booked { z, base, announced } = booked;
         self.method.learn(plan, z)?;
-        account.settle(&plan.stake, base, announced);
+        if let Some(account) = &mut self.account {
+            account.settle(&plan.stake, base, announced);
+        }
         if let Some(guard) = &mut self.guard {
             let (lower, upper) = plan.ends.split_at(INTERVALS);
             let covered = lower.iter().rev().zip(upper).map(|(low, high)| (*low..=*high).contains(&z));
@@ -359,6 +385,11 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
             guard.learn(covered, priced && plan.stake.blends[1] < 1.0);
         }
         Ok(scores)
+    }
+
+    fn check(&self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<()> {
+        self.scores(plan, forecast, outcome)?;
+        self.booked(plan, forecast, outcome).map(|_| ())
     }
 
     fn expire(&mut self, plan: &Plan) {
