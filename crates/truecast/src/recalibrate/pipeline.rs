@@ -154,8 +154,10 @@ impl<M: Recalibrator> Pipeline<M> {
 
     /// What the outcome is to the account; `None` where nothing is booked.
     fn booked(&self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Option<Booked>> {
-        if self.account.is_none() {
-            return Ok(None);
+        match &self.account {
+            None => return Ok(None),
+            Some(account) if account.pending() == 0 => return Err(Error::NotAnnounced),
+            Some(_) => {}
         }
         let mut made = None;
         let form = match &plan.form {

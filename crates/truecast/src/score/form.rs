@@ -15,8 +15,7 @@ use crate::score::crps::pieces::SquaredErrors;
 /// 1/√π: what a standard normal forecast expects of its own CRPS.
 pub(crate) const FRAC_1_SQRT_PI: f64 = 0.564_189_583_547_756_3;
 
-/// Spreads are refused beyond this, and scores beyond the next: their sums would overflow.
-const LARGEST: f64 = 1e150;
+/// Spreads and scores are refused beyond this: their sums would overflow.
 pub(crate) const LARGEST_SCORE: f64 = 1e290;
 /// Widths whose squares can be summed: smaller ones are none, unless all are.
 const WIDTHS: std::ops::Range<f64> = 1e-140..1e140;
@@ -41,7 +40,7 @@ impl Form {
                 if self.table.is_finite() { self.table.expected_score() } else { f64::INFINITY }
             }
         };
-        if size < LARGEST { Ok(()) } else { Err(Error::OutOfRange { what: "spread of the forecast", rule: "below 1e150", value: size }) }
+        if size < LARGEST_SCORE { Ok(()) } else { Err(Error::OutOfRange { what: "spread of the forecast", rule: "below 1e290", value: size }) }
     }
 
     /// The table, where the forecast is scored by its quantiles.
