@@ -13,7 +13,7 @@ use truecast::forecast::{Quantiles, Samples};
 use truecast::monitor::{Scoreboard, Sharpness};
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Groups};
 use truecast::subroutine::Approachability;
-use truecast::{Forecast, Pipeline, Parameters, Recalibrated, Recalibrator, Stream};
+use truecast::{Forecast, GuardMode, Parameters, Pipeline, Recalibrated, Recalibrator, Stream};
 use truecast_streams::{Scenario, Step};
 
 struct Counting;
@@ -90,13 +90,17 @@ fn steps_allocate_nothing() {
     let groups =
         Parameters::builder().groups(4).threshold(0.0).half_life(100.0).randomised(true).build().unwrap();
     allocates_nothing("groups", Pipeline::new(groups), Groups::of(&[0, 3]).unwrap());
+    let strict = Parameters::builder().guard(GuardMode::Strict).build().unwrap();
+    allocates_nothing("strict guard", Pipeline::new(strict), Groups::NONE);
+    allocates_nothing("ledgers alone", Pipeline::new(Parameters::ledger().build().unwrap()), Groups::NONE);
     let approachability =
         AlgorithmOne::<Approachability>::new(AlgorithmOneParameters::paper(20).unwrap(), Default::default());
     allocates_nothing("approachability", approachability.unwrap(), Groups::NONE);
 }
 
-/// All that one more stream with the same parameters holds after 1,000 steps: a recalibrator of at most 14 KB, most of it the
-/// balances (2 ledgers × 25 levels × 17 plays × 8 bytes = 6.6 KB), and room for one pending forecast. No more after 10,000.
+/// All that one more stream with the same parameters holds after 1,000 steps. A recalibrator: balances (2 ledgers × 25 levels × 17 plays × 8 bytes = 6.8
+/// KB) with their 50 books of three sums and a vector each (2.4 KB), and the experts' 1.5 KB; 12 KB. Room for one pending forecast: what five experts said,
+/// and five curves of at most 80 knots; 12 KB. No more after 10,000. Compactly, as it is saved with its settings, it is 4.2 KB here.
 #[test]
 fn a_stream_is_small() {
     let steps = Scenario::Regimes.stream(10_000, 5);
@@ -108,9 +112,11 @@ fn a_stream_is_small() {
         advance(&mut stream, &steps[..1000], Groups::NONE);
         stream
     });
-    assert!(bytes <= 16 * 1024, "a stream holds {bytes} bytes");
+    assert!(bytes <= 24 * 1024, "a stream holds {bytes} bytes");
     let (_copy, _, alone) = counted(|| Box::new(stream.recalibrator().clone()));
-    assert!(alone <= 14 * 1024, "a recalibrator holds {alone} bytes");
+    assert!(alone <= 12 * 1024, "a recalibrator holds {alone} bytes");
+    let saved = stream.to_bytes().unwrap().len();
+    assert!(saved <= 4300, "saved, a stream has {saved} bytes");
     let (_, _, grown) = counted(|| advance(&mut stream, &steps[1000..], Groups::NONE));
     assert_eq!(grown, 0, "a stream has grown");
 }

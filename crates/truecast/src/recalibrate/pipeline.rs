@@ -115,14 +115,20 @@ impl<M: Recalibrator> Pipeline<M> {
         let places = self.guard.as_ref().map(|guard| guard.places(account.pending()));
         plan.ends.clear();
         plan.ends.resize(if places.is_some() { 2 * INTERVALS } else { 0 }, 0.0);
-        plan.before_guard = None;
+        if !strict {
+            plan.before_guard = None;
+        }
         let free = at_once.then(|| stage.free(cushion, account.part(), places.as_ref(), &mut plan.ends));
         let (blends, reserved) = if let Some(Some(reserved)) = free {
             ([1.0; 2], reserved)
         } else {
             let allowed = cushion * account.part();
             let (map_blend, map_risk) = if identity { (1.0, 0.0) } else { stage.limit_map(allowed) };
-            plan.before_guard = strict.then(|| (stage.room.map.clone(), stage.values.clone()));
+            if strict {
+                let (curve, values) = plan.before_guard.get_or_insert_default();
+                curve.copy_from(&stage.room.map);
+                values.clone_from(stage.values);
+            }
             let left = FOR_GUARD * (cushion - map_risk).max(0.0);
             let allowed = if strict { f64::INFINITY } else { left };
             let limited = places.map(|h| stage.limit_guard(&h, allowed, &mut plan.ends));
