@@ -125,10 +125,14 @@ pub enum Error {
         ticket: Ticket,
     },
     /// A plan is resolved that was not announced, or has been resolved before.
-    #[error("no announced plan waits for an outcome: a plan is announced before it is resolved, and resolved once")]
+    #[error(
+        "no announced plan waits for an outcome: a plan is announced before it is resolved, and resolved once"
+    )]
     NotAnnounced,
     /// A plan was settled with a recalibrator of another shape than the one that made it.
-    #[error("the plan, of {found} numbers, was made by another recalibrator than this one, whose plans have {expected}")]
+    #[error(
+        "the plan, of {found} numbers, was made by another recalibrator than this one, whose plans have {expected}"
+    )]
     ForeignPlan {
         /// What this recalibrator's experts, subroutines or rules say at one step.
         expected: usize,

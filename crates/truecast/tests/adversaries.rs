@@ -53,7 +53,8 @@ fn share(push: f64) -> f64 {
 /// under S and are known before the next forecast. An outcome at the median of S is covered however narrow the interval is, so that each of those may
 /// take a balance beyond its upper bound by another q < ½.
 fn assert_guarded(at: &str, guard: &Guard, medians: usize) {
-    let (e, b): (Vec<f64>, Vec<f64>) = (guard.balances().iter().map(|a| 0.5 * a).collect(), guard.budgets().collect());
+    let (e, b): (Vec<f64>, Vec<f64>) =
+        (guard.balances().iter().map(|a| 0.5 * a).collect(), guard.budgets().collect());
     let last = e.len() - 1;
     let print = || format!("{at}\nbalances {e:?}\nbudgets {b:?}");
     assert!(share(REACH) < 0.999 && share(LARGEST_PROBIT) < 0.999, "the cap must not be met");
@@ -94,7 +95,8 @@ fn assert_promises<A: Adversary>(name: &str, make: impl Fn() -> A) -> [f64; 2] {
 #[test]
 fn the_guard_holds_the_interval_against_an_adversary_who_steps_outside() {
     for seed in 0..3 {
-        let covered = assert_promises("interval stepper", || IntervalStepper::new(0.8, 4.0, seed).expect("a coverage"));
+        let covered =
+            assert_promises("interval stepper", || IntervalStepper::new(0.8, 4.0, seed).expect("a coverage"));
         assert!(covered.iter().all(|&share| share >= 0.76), "covered {covered:?}");
     }
 }
@@ -110,7 +112,9 @@ fn without_the_guard_the_interval_is_lost() {
 #[test]
 fn level_flipper() {
     for level in [0.5, 0.9] {
-        assert_promises(&format!("level flipper at {level}"), || LevelFlipper::new(level, 1).expect("a level"));
+        assert_promises(&format!("level flipper at {level}"), || {
+            LevelFlipper::new(level, 1).expect("a level")
+        });
     }
 }
 

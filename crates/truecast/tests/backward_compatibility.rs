@@ -62,9 +62,14 @@ fn go_on<R: Snapshot>(stream: &mut Stream<R, AnyForecast>) -> Vec<u64> {
 fn goes_on<R: Snapshot>(name: &str, recalibrator: R) {
     let mut stream = saved(recalibrator);
     let bytes = stream.to_bytes().unwrap();
-    let mut loaded = Stream::<R, AnyForecast>::from_bytes(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let mut loaded =
+        Stream::<R, AnyForecast>::from_bytes(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(loaded.to_bytes().unwrap(), bytes, "{name}: loaded and saved again");
-    assert_eq!(loaded.pending().collect::<Vec<_>>(), PENDING.map(|t| Ticket::from_number(t as u64)), "{name}");
+    assert_eq!(
+        loaded.pending().collect::<Vec<_>>(),
+        PENDING.map(|t| Ticket::from_number(t as u64)),
+        "{name}"
+    );
     assert_eq!(go_on(&mut loaded), go_on(&mut stream), "{name}: what is announced after loading");
     assert_eq!(loaded.to_bytes().unwrap(), stream.to_bytes().unwrap(), "{name}: at the end");
 }
@@ -86,7 +91,9 @@ fn every_setting_loads_what_it_saves() {
         ("no guard", || Parameters::builder().guard(GuardMode::Off)),
         ("no stop-loss", || Parameters::builder().stop_loss(None)),
         ("bounds", || Parameters::builder().bounds(-1e3, 1e3).lags(false)),
-        ("everything", || Parameters::builder().groups(2).threshold(0.5).half_life(60.0).randomised(true).seed(8)),
+        ("everything", || {
+            Parameters::builder().groups(2).threshold(0.5).half_life(60.0).randomised(true).seed(8)
+        }),
     ];
     for (name, builder) in builders {
         goes_on(name, Pipeline::new(builder().build().unwrap()));
@@ -106,5 +113,8 @@ fn bytes_of_an_earlier_form_are_refused_in_words() {
     let refused = Stream::<Pipeline, Gaussian>::from_bytes(&bytes).err();
     assert_eq!(refused, Some(Error::Snapshot(SnapshotError::Malformed { reason })));
     let refused = Stream::<AnyRecalibrator, Gaussian>::from_bytes(&bytes).err().unwrap();
-    assert_eq!(refused.to_string(), "snapshot payload does not decode: it holds the recalibrator ledger, not any");
+    assert_eq!(
+        refused.to_string(),
+        "snapshot payload does not decode: it holds the recalibrator ledger, not any"
+    );
 }

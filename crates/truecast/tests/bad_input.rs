@@ -7,7 +7,7 @@ use truecast::expert::ExpertKind;
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Groups, LedgerKind};
 use truecast::stream::NEWEST_VERSION;
 use truecast::subroutine::{Approachability, LedgerRule};
-use truecast::{Forecast, Gaussian, Pipeline, Parameters, Recalibrator, Stream, Ticket};
+use truecast::{Forecast, Gaussian, Parameters, Pipeline, Recalibrator, Stream, Ticket};
 
 type Piped = Stream<Pipeline, Gaussian>;
 
@@ -136,8 +136,7 @@ fn a_forecast_that_answers_nan_keeps_its_ticket() {
 
 #[test]
 fn groups_must_be_known() {
-    let mut stream: Piped =
-        Stream::new(Pipeline::new(Parameters::builder().groups(3).build().unwrap()));
+    let mut stream: Piped = Stream::new(Pipeline::new(Parameters::builder().groups(3).build().unwrap()));
     let refused = Error::UnknownGroup { group: 3, count: 3 };
     let groups = Groups::of(&[1, 3]).unwrap();
     assert_eq!(stream.issue_in(gaussian(0.0, 1.0), groups).err(), Some(refused));

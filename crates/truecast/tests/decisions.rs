@@ -11,9 +11,7 @@ use truecast::decision::{
     by, expected_loss, mean, standard_deviation,
 };
 use truecast::forecast::{CdfTable, Logistic, Mixture, StudentT};
-use truecast::{
-    AnyForecast, Error, Forecast, Gaussian, Pipeline, Quantiles, Samples, Stream, normal,
-};
+use truecast::{AnyForecast, Error, Forecast, Gaussian, Pipeline, Quantiles, Samples, Stream, normal};
 use truecast_streams::Scenario;
 use truecast_testkit::golden;
 

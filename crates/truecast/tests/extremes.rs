@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use truecast::recalibrate::{Groups, LedgerKind};
-use truecast::{Error, Forecast, Gaussian, Pipeline, Parameters, Recalibrator, Stream};
+use truecast::{Error, Forecast, Gaussian, Parameters, Pipeline, Recalibrator, Stream};
 use truecast_streams::Draws;
 
 /// Runs 400 steps at a scale, and checks the certificate at each.
@@ -14,7 +14,10 @@ fn run(parameters: &Parameters, scale: f64) -> Result<(), Error> {
     for t in 0..400 {
         let calibrated = recalibrator.recalibrate(forecast)?;
         let quantiles = [-3.0, -1.0, 0.0, 1.0, 3.0].map(|z| calibrated.at_probit(z));
-        assert!(quantiles.iter().all(|q| q.is_finite()) && quantiles.is_sorted(), "scale {scale}, step {t}: {quantiles:?}");
+        assert!(
+            quantiles.iter().all(|q| q.is_finite()) && quantiles.is_sorted(),
+            "scale {scale}, step {t}: {quantiles:?}"
+        );
         let outcome = forecast.at_probit(2.0 * draws.normal()).clamp(f64::MIN, f64::MAX);
         recalibrator.observe(&forecast, outcome)?;
         let certificate = recalibrator.certificate();
@@ -26,7 +29,8 @@ fn run(parameters: &Parameters, scale: f64) -> Result<(), Error> {
 
 fn is_refused_or_right(parameters: &Parameters, scale: f64) {
     match run(parameters, scale) {
-        Ok(()) | Err(Error::WidthOutOfRange { .. } | Error::OutOfRange { what: "spread of the forecast", .. }) => {}
+        Ok(())
+        | Err(Error::WidthOutOfRange { .. } | Error::OutOfRange { what: "spread of the forecast", .. }) => {}
         Err(error) => panic!("scale {scale}: {error}"),
     }
 }
@@ -91,7 +95,10 @@ fn outcomes_that_cannot_be_summed_are_refused() {
     let forecast = Gaussian::new(0.0, 1.0).unwrap();
     for t in 0..20 {
         let refused = stream.observe(forecast, f64::MAX);
-        assert!(matches!(refused, Err(Error::OutOfRange { what: "score of the base forecast", .. })), "{refused:?}");
+        assert!(
+            matches!(refused, Err(Error::OutOfRange { what: "score of the base forecast", .. })),
+            "{refused:?}"
+        );
         stream.observe(forecast, if t % 2 == 0 { 1e289 } else { -0.3 }).unwrap();
         assert!(stream.recalibrator().certificate().holds());
     }

@@ -77,7 +77,9 @@ fn obeys(run: &Run, what: &str, chosen: bool) {
         let count = run.calibrated.count(k).unwrap();
         assert!(count <= run.above[k], "{what}: {count} {:?}", run.above);
         let tail = 1.0 / ratio;
-        let Some(index) = Guard::coverages().position(|c| (c - (1.0 - 2.0 * tail)).abs() < 1e-9) else { continue };
+        let Some(index) = Guard::coverages().position(|c| (c - (1.0 - 2.0 * tail)).abs() < 1e-9) else {
+            continue;
+        };
         let outside = 2.0 * tail * rows - guard.balances()[index];
         assert!(run.above[k] as f64 <= outside + 1.0, "{what}: r = {ratio}, {:?} of {outside}", run.above);
         if !chosen {

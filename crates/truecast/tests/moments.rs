@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use truecast::forecast::{AnyForecast, Forecast, Gaussian, LogNormal, Mixture, StudentT};
-use truecast::{Pipeline, Parameters, Recalibrator};
+use truecast::{Parameters, Pipeline, Recalibrator};
 use truecast_testkit::golden;
 
 /// 1e-12 of the standard deviation for the mean, 4e-12 for the variance: four times the error of a piece in `moments.rs`.

@@ -337,7 +337,7 @@ fn bad_input_by_its_error() {
 /// distance to the outcome's indicator, which needs nothing but the CDF between them; 1e-12 covers the rounding of forty terms.
 #[test]
 fn the_crps_of_a_step_map_is_a_sum_over_its_steps() {
-    use truecast::{Pipeline, Parameters, Recalibrator};
+    use truecast::{Parameters, Pipeline, Recalibrator};
     let parameters = Parameters::paper(20).unwrap().build().unwrap();
     let mut recalibrator = Pipeline::new(parameters);
     let base = Gaussian::new(3.0, 2.0).unwrap();

@@ -75,7 +75,8 @@ impl Affine {
     /// Matrices are symmetric: their lower halves are saved.
     pub(crate) fn saved(&self) -> SavedAffine {
         let Learned { shift, scale, curvature, seen, means, squares } = &self.learned;
-        let halves = curvature.iter().flat_map(|sum| (0..FEATURES).flat_map(move |i| sum[i][..=i].iter().copied()));
+        let halves =
+            curvature.iter().flat_map(|sum| (0..FEATURES).flat_map(move |i| sum[i][..=i].iter().copied()));
         let coefficients = shift.iter().chain(scale).copied();
         let rest = [*seen, means[0], means[1], squares[0], squares[1]];
         SavedAffine(coefficients.chain(halves).chain(rest).collect())
@@ -153,7 +154,9 @@ impl Expert for Affine {
         for (i, (coefficients, ridge)) in [(shift, ridge), (scale, 0.5 * ridge)].into_iter().enumerate() {
             let sum = &mut sums[i];
             for (row, &fi) in sum.iter_mut().zip(&f) {
-                row.iter_mut().zip(&f).for_each(|(entry, &fj)| *entry = keep * *entry + curvature[i] * (fi * fj));
+                row.iter_mut()
+                    .zip(&f)
+                    .for_each(|(entry, &fj)| *entry = keep * *entry + curvature[i] * (fi * fj));
             }
             let pull: Vector =
                 std::array::from_fn(|k| gradient[i] * f[k] + (1.0 - keep) * ridge * coefficients[k]);

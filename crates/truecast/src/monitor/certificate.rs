@@ -256,7 +256,11 @@ impl fmt::Display for StopLossCertificate {
 impl fmt::Display for GuardCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let promised = self.held_back == 0;
-        write!(f, "coverage of intervals {}: ", if promised { "within its budget" } else { "measured, not promised" })?;
+        write!(
+            f,
+            "coverage of intervals {}: ",
+            if promised { "within its budget" } else { "measured, not promised" }
+        )?;
         let shown = self.intervals.iter().filter(|interval| (interval.nominal - 0.8).abs() < 1e-9);
         for interval in shown {
             match (interval.covered, interval.allowed) {
@@ -303,6 +307,10 @@ impl fmt::Display for Certificate {
             self.ledgers.as_ref().map(ToString::to_string),
         ];
         let lines: Vec<String> = parts.into_iter().flatten().collect();
-        if lines.is_empty() { f.write_str("this method promises nothing") } else { f.write_str(&lines.join("\n")) }
+        if lines.is_empty() {
+            f.write_str("this method promises nothing")
+        } else {
+            f.write_str(&lines.join("\n"))
+        }
     }
 }

@@ -181,12 +181,18 @@ impl<M: Recalibrator> Pipeline<M> {
             (None, Some(curve)) => form.score(curve, &plan.values, outcome),
             (None, None) => base,
         };
-        for (what, value) in [("score of the base forecast", base), ("score of the announced forecast", announced)] {
+        for (what, value) in
+            [("score of the base forecast", base), ("score of the announced forecast", announced)]
+        {
             if !value.is_finite() {
                 return Err(Error::NotFinite { what, value });
             }
             if value >= LARGEST_SCORE {
-                return Err(Error::OutOfRange { what, rule: "below 1e290, so that scores can be summed", value });
+                return Err(Error::OutOfRange {
+                    what,
+                    rule: "below 1e290, so that scores can be summed",
+                    value,
+                });
             }
         }
         Ok(Some(Booked { z, base, announced }))
@@ -331,7 +337,8 @@ fn limit_table(
 ) -> (f64, f64) {
     let mut l = 1.0;
     loop {
-        let places = from.iter().zip(to).map(|(&from, &to)| if l < 1.0 { (1.0 - l) * from + l * to } else { to });
+        let places =
+            from.iter().zip(to).map(|(&from, &to)| if l < 1.0 { (1.0 - l) * from + l * to } else { to });
         table.render(places, values);
         let risk = table.worst_case(values, base);
         if risk <= allowed || l == 0.0 {

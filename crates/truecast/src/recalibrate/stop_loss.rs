@@ -225,10 +225,16 @@ impl StopLoss {
     }
 
     pub(crate) fn validate(&self, share: Option<f64>) -> Result<(), SnapshotError> {
-        let sizes = [self.share, self.base(), self.reserved(), self.expected.value(), self.largest_mean, self.lead];
+        let sizes =
+            [self.share, self.base(), self.reserved(), self.expected.value(), self.largest_mean, self.lead];
         let finite = sizes.iter().all(|x| *x >= 0.0 && x.is_finite()) && self.extra().is_finite();
-        let counts = self.settled <= self.issued && self.pending <= self.issued - self.settled.min(self.issued);
+        let counts =
+            self.settled <= self.issued && self.pending <= self.issued - self.settled.min(self.issued);
         let rule = "finite sums of as many forecasts as were issued, within what may be lost";
-        if finite && counts && self.share() == share && self.holds() { Ok(()) } else { Err(SnapshotError::Invalid { field: "stop-loss", rule }) }
+        if finite && counts && self.share() == share && self.holds() {
+            Ok(())
+        } else {
+            Err(SnapshotError::Invalid { field: "stop-loss", rule })
+        }
     }
 }

@@ -18,7 +18,7 @@ pub use ticket::Ticket;
 use self::pending::Pending;
 use crate::error::{self, Result};
 use crate::forecast::{AnyForecast, Forecast, Recalibrated};
-use crate::recalibrate::{Groups, Pipeline, Map, Plan, Recalibrator, Scores};
+use crate::recalibrate::{Groups, Map, Pipeline, Plan, Recalibrator, Scores};
 
 /// A recalibrator with its pending forecasts.
 ///

@@ -91,7 +91,8 @@ fn arbitrary_map() -> impl Strategy<Value = Map> {
         1 => Just(1.0 - 1e-9),
     ];
     let steps = (2..40_usize).prop_flat_map(move |count| {
-        let parts = (prop::collection::vec(0.01..0.5_f64, count), prop::collection::vec(probability.clone(), count));
+        let parts =
+            (prop::collection::vec(0.01..0.5_f64, count), prop::collection::vec(probability.clone(), count));
         parts.prop_map(|(gaps, mut announced)| {
             announced.sort_by(f64::total_cmp);
             let steps = serde_json::json!({ "levels": running(&gaps), "announced": announced });
