@@ -124,12 +124,19 @@ pub enum Error {
         /// The ticket.
         ticket: Ticket,
     },
+    /// A plan is resolved that was not announced, or has been resolved before.
+    #[error(
+        "no announced plan waits for an outcome: a plan is announced before it is resolved, and resolved once"
+    )]
+    NotAnnounced,
     /// A plan was settled with a recalibrator of another shape than the one that made it.
-    #[error("the plan ({found} levels) was made by another recalibrator than this one ({expected} levels)")]
+    #[error(
+        "the plan, of {found} numbers, was made by another recalibrator than this one, whose plans have {expected}"
+    )]
     ForeignPlan {
-        /// Levels of the recalibrator.
+        /// What this recalibrator's experts, subroutines or rules say at one step.
         expected: usize,
-        /// Levels of the plan.
+        /// What those of the plan said.
         found: usize,
     },
     /// A method that is not known by this name.

@@ -65,7 +65,9 @@ pub mod subroutine;
 
 pub use error::{Error, Result, SnapshotError};
 pub use forecast::{AnyForecast, Forecast, Gaussian, Quantiles, Recalibrated, Samples};
-pub use recalibrate::{Groups, GuardMode, LedgerKind, Parameters, Pipeline, Protection, Recalibrator, Scores};
+pub use recalibrate::{
+    Groups, GuardMode, LedgerKind, Parameters, Pipeline, Protection, Recalibrator, Scores,
+};
 pub use stream::{Stream, Ticket};
 
 /// The README's example, so that it is compiled and run.

@@ -3,20 +3,21 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use truecast::error::{Error, SnapshotError};
+use truecast::expert::ExpertKind;
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Groups, LedgerKind};
 use truecast::stream::NEWEST_VERSION;
 use truecast::subroutine::{Approachability, LedgerRule};
-use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Recalibrator, Stream, Ticket};
+use truecast::{Forecast, Gaussian, Parameters, Pipeline, Recalibrator, Stream, Ticket};
 
-type Ledger = Stream<LedgerRecalibrator, Gaussian>;
+type Piped = Stream<Pipeline, Gaussian>;
 
 fn gaussian(mean: f64, std: f64) -> Gaussian {
     Gaussian::new(mean, std).unwrap()
 }
 
 /// A small stream with two forecasts pending.
-fn stream() -> Ledger {
-    let mut stream = Stream::new(LedgerRecalibrator::default());
+fn stream() -> Piped {
+    let mut stream = Stream::new(Pipeline::default());
     for k in 0..5 {
         stream.observe(gaussian(0.0, 1.0), f64::from(k) - 2.0).unwrap();
     }
@@ -25,7 +26,7 @@ fn stream() -> Ledger {
     stream
 }
 
-fn bytes(stream: &Ledger) -> Vec<u8> {
+fn bytes(stream: &Piped) -> Vec<u8> {
     stream.to_bytes().unwrap()
 }
 
@@ -39,7 +40,7 @@ fn non_finite_outcomes_leave_the_ticket_pending() {
         assert_eq!(stream.resolve(ticket, value), Err(refused.clone()));
         assert_eq!(stream.observe(gaussian(0.0, 1.0), value), Err(refused.clone()));
         assert_eq!(stream.resolve_all(&[(ticket, value)]), Err(refused.clone()));
-        assert_eq!(LedgerRecalibrator::default().observe(&gaussian(0.0, 1.0), value), Err(refused));
+        assert_eq!(Pipeline::default().observe(&gaussian(0.0, 1.0), value), Err(refused));
     }
     // NaN equals nothing, so it is matched.
     let nan = stream.resolve(ticket, f64::NAN);
@@ -120,7 +121,7 @@ fn a_forecast_that_answers_nan_keeps_its_ticket() {
             if y == 13.0 { f64::NAN } else { y }
         }
     }
-    let mut stream: Stream<LedgerRecalibrator, Broken> = Stream::new(LedgerRecalibrator::default());
+    let mut stream: Stream<Pipeline, Broken> = Stream::new(Pipeline::default());
     let (first, second) = (stream.issue(Broken).unwrap().0, stream.issue(Broken).unwrap().0);
     let is_refused = |error: Option<Error>| match error {
         Some(Error::NotFinite { what: "probit score of the outcome", value }) => value.is_nan(),
@@ -135,8 +136,7 @@ fn a_forecast_that_answers_nan_keeps_its_ticket() {
 
 #[test]
 fn groups_must_be_known() {
-    let mut stream: Ledger =
-        Stream::new(LedgerRecalibrator::new(Parameters::builder().groups(3).build().unwrap()));
+    let mut stream: Piped = Stream::new(Pipeline::new(Parameters::builder().groups(3).build().unwrap()));
     let refused = Error::UnknownGroup { group: 3, count: 3 };
     let groups = Groups::of(&[1, 3]).unwrap();
     assert_eq!(stream.issue_in(gaussian(0.0, 1.0), groups).err(), Some(refused));
@@ -163,12 +163,48 @@ fn widths_must_be_of_a_size_that_can_be_squared() {
     stream.issue(gaussian(0.0, 1e100)).unwrap();
 }
 
-/// Settling a plan that was never filled books the identity's plays; it must not panic.
+/// A plan that was never filled has nothing to book, and one that was never announced waits for nothing: the account once counted below 0.
 #[test]
-fn a_plan_that_was_never_filled_can_be_settled() {
-    let mut recalibrator = LedgerRecalibrator::default();
-    recalibrator.settle(&recalibrator.empty_plan(), 0.3).unwrap();
-    assert!(recalibrator.certificate().potential.is_finite());
+fn plans_are_filled_and_announced_before_they_are_resolved() {
+    let mut recalibrator = Pipeline::default();
+    let forecast = gaussian(0.0, 1.0);
+    let empty = recalibrator.empty_plan();
+    assert_eq!(recalibrator.learn(&empty, 0.3), Err(Error::ForeignPlan { expected: 125, found: 0 }));
+    let mut plan = recalibrator.empty_plan();
+    recalibrator.plan(&forecast, Groups::NONE, 0, &mut plan).unwrap();
+    assert_eq!(recalibrator.resolve(&plan, &forecast, 0.3), Err(Error::NotAnnounced));
+    assert_eq!(recalibrator, Pipeline::default());
+    recalibrator.announced(&plan);
+    recalibrator.resolve(&plan, &forecast, 0.3).unwrap();
+    assert_eq!(recalibrator.resolve(&plan, &forecast, 0.3), Err(Error::NotAnnounced));
+    recalibrator.expire(&plan);
+    assert_eq!((recalibrator.steps(), recalibrator.waits()), (1, Some(0)));
+}
+
+/// What is beyond the bounds is refused, and a batch with it books nothing.
+#[test]
+fn outcomes_beyond_the_bounds_are_refused() {
+    let parameters = Parameters::builder().bounds(0.0, f64::INFINITY).build().unwrap();
+    let mut stream: Piped = Stream::new(Pipeline::new(parameters));
+    for y in [3.0, 0.0, 1.0] {
+        stream.observe(gaussian(1.0, 1.0), y).unwrap();
+    }
+    let (a, b) = (stream.issue(gaussian(1.0, 1.0)).unwrap().0, stream.issue(gaussian(2.0, 1.0)).unwrap().0);
+    let before = bytes(&stream);
+    let rule = "within the bounds that were given for it";
+    let refused = Error::OutOfRange { what: "outcome", rule, value: -0.5 };
+    assert_eq!(stream.resolve(a, -0.5), Err(refused.clone()));
+    assert_eq!(stream.resolve_all(&[(a, 1.0), (b, -0.5)]), Err(refused));
+    assert_eq!(bytes(&stream), before);
+    for (low, high) in [(1.0, 1.0), (2.0, 1.0)] {
+        let built = Parameters::builder().bounds(low, high).build();
+        let what = "bounds of the outcome";
+        assert_eq!(built, Err(Error::NotIncreasing { what, index: 1, previous: low, value: high }));
+    }
+    for share in [0.0, -0.1] {
+        let built = Parameters::builder().stop_loss(Some(share)).build();
+        assert_eq!(built, Err(Error::NotPositive { what: "stop-loss", value: share }));
+    }
 }
 
 #[test]
@@ -182,7 +218,7 @@ fn thresholds_must_be_finite() {
 }
 
 fn refusal(bytes: &[u8]) -> SnapshotError {
-    match Ledger::from_bytes(bytes) {
+    match Piped::from_bytes(bytes) {
         Err(Error::Snapshot(error)) => error,
         other => panic!("{} bytes gave {other:?}", bytes.len()),
     }
@@ -249,19 +285,16 @@ fn no_payload_makes_a_stream_that_panics() {
         for mask in [0x01, 0x10, 0x40, 0x80, 0xff] {
             let mut tampered = payload.to_vec();
             tampered[at] ^= mask;
-            let Ok(mut stream) = Ledger::from_bytes(&sealed(&tampered)) else { continue };
+            let Ok(mut stream) = Piped::from_bytes(&sealed(&tampered)) else { continue };
             let pending: Vec<Ticket> = stream.pending().collect();
             for ticket in pending {
                 stream.resolve(ticket, 0.5).unwrap();
             }
             let Ok((_, calibrated)) = stream.issue(gaussian(0.0, 1.0)) else { continue };
-            let announced = calibrated.map().announced();
-            assert!(
-                announced.iter().all(|p| (0.0..=1.0).contains(p)),
-                "byte {at} xor {mask:#x}: {announced:?}"
-            );
-            let (low, high) = calibrated.interval(0.8).unwrap();
-            assert!(low <= high, "byte {at} xor {mask:#x}: {low} to {high}");
+            for coverage in [0.01, 0.8, 0.999] {
+                let (low, high) = calibrated.interval(coverage).unwrap();
+                assert!(low <= high, "byte {at} xor {mask:#x}: {low} to {high}");
+            }
         }
     }
     for length in 0..payload.len() {
@@ -279,7 +312,7 @@ fn a_snapshot_of_another_kind_is_refused() {
     let reason = |holds: &str, wanted: &str| SnapshotError::Malformed {
         reason: format!("it holds the recalibrator {holds}, not {wanted}"),
     };
-    assert_eq!(refusal(&bytes), reason("algorithm-one/ledger", "ledger"));
+    assert_eq!(refusal(&bytes), reason("algorithm-one/ledger", "pipeline/mixture"));
     let other = Stream::<AlgorithmOne<Approachability>, Gaussian>::from_bytes(&bytes).err();
     assert_eq!(other, Some(reason("algorithm-one/ledger", "algorithm-one/approachability").into()));
 }
@@ -288,7 +321,7 @@ fn a_snapshot_of_another_kind_is_refused() {
 #[derive(serde::Serialize)]
 struct Tampered<'a> {
     name: &'static str,
-    recalibrator: &'a LedgerRecalibrator,
+    recalibrator: &'a Pipeline,
     issued: u64,
     pending: Vec<(Ticket, Gaussian, truecast::recalibrate::Plan)>,
 }
@@ -303,8 +336,8 @@ fn pending_tickets_must_fit_the_stream() {
     let load = |issued: u64, tickets: &[u64], plan: &truecast::recalibrate::Plan| {
         let pending =
             tickets.iter().map(|number| (Ticket::from_number(*number), forecast, plan.clone())).collect();
-        let saved = Tampered { name: "ledger", recalibrator, issued, pending };
-        Ledger::from_bytes(&sealed(&postcard::to_allocvec(&saved).unwrap()))
+        let saved = Tampered { name: "pipeline/mixture", recalibrator, issued, pending };
+        Piped::from_bytes(&sealed(&postcard::to_allocvec(&saved).unwrap()))
             .map(|stream| stream.pending().count())
     };
     assert_eq!(load(7, &[5, 6], &plan), Ok(2));
@@ -314,10 +347,12 @@ fn pending_tickets_must_fit_the_stream() {
     assert_eq!(load(7, &[5, 5], &plan), Err(refused.clone()), "twice");
     assert_eq!(load(7, &[5, 7], &plan), Err(refused.clone()), "not issued");
     assert_eq!(load(4, &[], &plan), Err(refused), "fewer issued than settled");
-    let foreign = LedgerRecalibrator::new(Parameters::builder().groups(1).build().unwrap()).empty_plan();
+    let rule = "as many as the stop-loss has reserved for";
+    let refused: Error = SnapshotError::Invalid { field: "pending tickets", rule }.into();
+    assert_eq!(load(7, &[5], &plan), Err(refused));
     let rule = "of the recalibrator's shape";
     let refused: Error = SnapshotError::Invalid { field: "pending plan", rule }.into();
-    assert_eq!(load(7, &[5], &foreign), Err(refused));
+    assert_eq!(load(7, &[5, 6], &recalibrator.empty_plan()), Err(refused));
 }
 
 /// A plan names intervals of its own play grid: settled on a coarser grid it would book beyond the end.
@@ -325,37 +360,35 @@ fn pending_tickets_must_fit_the_stream() {
 fn plans_of_another_play_grid_are_refused() {
     let with_plays = |intervals| {
         let plays = truecast::grid::Plays::uniform(intervals).unwrap();
-        LedgerRecalibrator::new(Parameters::builder().plays(plays).build().unwrap())
+        Pipeline::new(Parameters::builder().plays(plays).build().unwrap())
     };
-    let (fine, mut coarse) = (with_plays(40), with_plays(10));
+    let (mut fine, mut coarse) = (with_plays(40), with_plays(10));
+    for y in [3.0, 3.0, 2.0, -1.0] {
+        fine.observe(&gaussian(0.0, 1.0), y).unwrap();
+    }
     let mut plan = fine.empty_plan();
     fine.plan(&gaussian(0.0, 1.0), Groups::NONE, 0, &mut plan).unwrap();
-    assert_eq!(coarse.settle(&plan, 0.3), Err(Error::ForeignPlan { expected: 25, found: 25 }));
+    assert_eq!(coarse.learn(&plan, 0.3), Err(Error::ForeignPlan { expected: 125, found: 125 }));
     assert_eq!(coarse.steps(), 0);
 }
 
-/// A plan without widths, made by a recalibrator that needs none, once met a copy of widths that were not there; one without memories,
-/// guard or the same shape would be read as something it is not.
+/// A plan of other experts, or without the widths that are needed, would be read as something it is not.
 #[test]
 fn plans_of_other_parts_are_refused() {
-    use truecast::recalibrate::MapShape;
-    let bare = || Parameters::builder().trust(false).memory(false);
-    let without_widths = bare().ledgers(&[LedgerKind::Uniform, LedgerKind::Threshold(0.0)]);
     let others = [
-        without_widths,
-        Parameters::builder().memory(false),
-        Parameters::builder().guard(false),
-        Parameters::builder().shape(MapShape::Step),
+        Parameters::ledger(),
+        Parameters::builder().experts(&[ExpertKind::Mean]),
+        Parameters::builder().threshold(0.0),
+        Parameters::paper(25).unwrap(),
     ];
-    let refused = Error::ForeignPlan { expected: 25, found: 25 };
     for other in others {
-        let (mut ours, other) =
-            (LedgerRecalibrator::default(), LedgerRecalibrator::new(other.build().unwrap()));
-        let mut plan = other.empty_plan();
+        let other = Pipeline::new(other.build().unwrap());
         let forecast = gaussian(0.0, 1.0);
-        assert_eq!(ours.plan(&forecast, Groups::NONE, 0, &mut plan), Err(refused.clone()));
+        let mut ours = Pipeline::default();
+        let mut plan = other.empty_plan();
         other.plan(&forecast, Groups::NONE, 0, &mut plan).unwrap();
-        assert_eq!(ours.settle(&plan, 0.3), Err(refused.clone()));
-        assert_eq!(ours, LedgerRecalibrator::default());
+        let refused = ours.learn(&plan, 0.3);
+        assert!(matches!(refused, Err(Error::ForeignPlan { expected: 125, .. })), "{refused:?}");
+        assert_eq!(ours, Pipeline::default());
     }
 }

@@ -117,8 +117,10 @@ fn iid_errors_are_within_dvoretzky_kiefer_wolfowitz() {
         }
         let maps = [tophat.recalibrate(forecast), isotonic.recalibrate(forecast)];
         for map in maps.map(|calibrated| calibrated.expect("is valid").map().clone()) {
-            for (p, z) in map.announced().iter().zip(map.levels().probits()) {
-                let error = (p - normal::cdf(2.0 * z)).abs();
+            // Knots lie at the levels.
+            let curve = map.curve().expect("is continuous");
+            for (t_z, z) in curve.levels().iter().zip(curve.places()) {
+                let error = (normal::cdf(*t_z) - normal::cdf(2.0 * z)).abs();
                 assert!(error <= allowed(t as f64 + 1.0), "{error} at {z} after {t}");
             }
         }

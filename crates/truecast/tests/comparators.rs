@@ -3,12 +3,11 @@
 // Helpers of tests: what is broken must stop the test that met it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use truecast::recalibrate::Knots;
 use truecast::recalibrate::comparator::{
     Aci, AciOptions, DtAci, DtAciOptions, Pid, PidOptions, QuantileRecalibrator, QuantileRule, Saocp,
-    SaocpOptions, SfOgd, SfOgdOptions,
+    SaocpOptions, SfOgd, SfOgdOptions, quantiles,
 };
-use truecast::{Error, Forecast, Gaussian, Recalibrator, SnapshotError, Stream};
+use truecast::{Error, Forecast, Gaussian, Recalibrator, SnapshotError, Stream, normal};
 use truecast_streams::adversary::{Adversary, Alternator, IntervalStepper, LevelFlipper, Repeater, WorstPit};
 use truecast_testkit::laws::recalibrator::{Start, recalibrator_laws};
 
@@ -68,7 +67,7 @@ fn against_all<R: QuantileRule>(check: impl Fn(&str, usize, &QuantileRecalibrato
     let forecast = Gaussian::new(0.0, 1.0).expect("is valid");
     for (name, mut adversary) in adversaries() {
         let mut recalibrator = make::<R>();
-        let probabilities = Knots::default().probabilities().to_vec();
+        let probabilities: Vec<f64> = quantiles().map(normal::cdf).collect();
         let mut balances = vec![0.0; probabilities.len()];
         for t in 1..=STEPS {
             // The rules' own thresholds, before sorting.
@@ -93,7 +92,7 @@ fn against_all<R: QuantileRule>(check: impl Fn(&str, usize, &QuantileRecalibrato
 fn aci_keeps_its_bound() {
     let rate = AciOptions::default().rate;
     against_all::<Aci>(|name, t, _, balances| {
-        for (balance, q) in balances.iter().zip(Knots::default().probabilities()) {
+        for (balance, q) in balances.iter().zip(quantiles().map(normal::cdf)) {
             let (low, high) = (-(1.0 - q) / rate - q, q / rate + (1.0 - q));
             assert!(
                 *balance >= low - 1e-6 && *balance <= high + 1e-6,
@@ -120,7 +119,7 @@ fn sf_ogd_keeps_its_bound() {
 fn pid_keeps_its_bound() {
     let saturation = PidOptions::default().saturation;
     against_all::<Pid>(|name, t, recalibrator, balances| {
-        for (k, (balance, q)) in balances.iter().zip(Knots::default().probabilities()).enumerate() {
+        for (k, (balance, q)) in balances.iter().zip(quantiles().map(normal::cdf)).enumerate() {
             assert!(
                 (balance + recalibrator.rules()[k].error()).abs() < 1e-6,
                 "{name}: its own count differs"
@@ -166,7 +165,7 @@ fn sorting_keeps_the_sum_of_hits() {
         let own: Vec<f64> =
             recalibrator.rules().iter().map(|rule| rule.threshold(recalibrator.history())).collect();
         let calibrated = recalibrator.recalibrate(forecast).expect("is valid");
-        let announced = calibrated.map().guard().expect("has knots").scores().to_vec();
+        let announced = calibrated.map().curve().expect("is continuous").places().to_vec();
         let z = forecast.probit(adversary.outcome(&forecast, &calibrated));
         let count = |thresholds: &[f64]| thresholds.iter().filter(|&&threshold| z <= threshold).count();
         assert_eq!(count(&own), count(&announced));
@@ -191,9 +190,9 @@ fn the_whole_line_costs_no_digits() {
         recalibrator.rules().iter().map(|rule| rule.threshold(recalibrator.history())).collect();
     assert_eq!(own[0], f64::NEG_INFINITY, "{own:?}");
     let calibrated = recalibrator.recalibrate(forecast).expect("is valid");
-    let knots = calibrated.map().guard().expect("has knots");
-    assert_eq!(knots.scores()[0], -QuantileRecalibrator::<Aci>::LARGEST_REACH);
-    for (&q, &score) in knots.probabilities().iter().zip(knots.scores()) {
+    let curve = calibrated.map().curve().expect("is continuous");
+    assert_eq!(curve.places()[0], -QuantileRecalibrator::<Aci>::LARGEST_REACH);
+    for (q, &score) in quantiles().map(normal::cdf).zip(curve.places()) {
         let quantile = calibrated.quantile(q);
         // Relative to the knots' distance: 5e5 · 1e-16/0.12 = 4e-10.
         assert!((quantile - score).abs() <= 1e-8 * (1.0 + score.abs()), "{q}: {quantile}, not {score}");

@@ -10,9 +10,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use truecast::recalibrate::Knots;
-use truecast::recalibrate::comparator::{Aci, DtAci, Pid, QuantileRecalibrator, QuantileRule, Saocp, SfOgd};
-use truecast::{Forecast, Gaussian, Groups, LedgerRecalibrator, Recalibrator};
+use truecast::recalibrate::comparator::{
+    Aci, DtAci, Pid, QuantileRecalibrator, QuantileRule, Saocp, SfOgd, quantiles,
+};
+use truecast::{Forecast, Gaussian, Groups, Pipeline, Recalibrator, normal};
 use truecast_streams::Scenario;
 use truecast_streams::adversary::{Adversary, IntervalStepper};
 
@@ -80,8 +81,7 @@ fn both_reaches<R: QuantileRule>() {
         let make = || QuantileRecalibrator::<R>::with_reach(R::Options::default(), reach).expect("is valid");
         let own = |of: &QuantileRecalibrator<R>, z: f64| {
             let threshold = |q: f64| {
-                let near = |p: &f64| (p - q).abs() < 1e-9;
-                let k = Knots::default().probabilities().iter().position(near).expect("is guarded");
+                let k = quantiles().map(normal::cdf).position(|p| (p - q).abs() < 1e-9).expect("is followed");
                 of.rules()[k].threshold(of.history())
             };
             if threshold(0.1) < z && z <= threshold(0.9) { 1.0 } else { 0.0 }
@@ -93,7 +93,7 @@ fn both_reaches<R: QuantileRule>() {
 #[test]
 #[ignore = "prints a table"]
 fn accuracy_and_coverage() {
-    on_streams("ledger (default)", LedgerRecalibrator::default, |_, _| f64::NAN);
+    on_streams("experts (default)", Pipeline::default, |_, _| f64::NAN);
     both_reaches::<Aci>();
     both_reaches::<DtAci>();
     both_reaches::<SfOgd>();
@@ -132,7 +132,7 @@ fn speed() {
     fn comparator<R: QuantileRule>() {
         time(R::NAME, QuantileRecalibrator::<R>::new(R::Options::default()).expect("is valid"));
     }
-    time("ledger (default)", LedgerRecalibrator::default());
+    time("experts (default)", Pipeline::default());
     comparator::<SfOgd>();
     comparator::<Pid>();
     comparator::<Aci>();

@@ -11,9 +11,7 @@ use truecast::decision::{
     by, expected_loss, mean, standard_deviation,
 };
 use truecast::forecast::{CdfTable, Logistic, Mixture, StudentT};
-use truecast::{
-    AnyForecast, Error, Forecast, Gaussian, LedgerRecalibrator, Quantiles, Samples, Stream, normal,
-};
+use truecast::{AnyForecast, Error, Forecast, Gaussian, Pipeline, Quantiles, Samples, Stream, normal};
 use truecast_streams::Scenario;
 use truecast_testkit::golden;
 
@@ -71,7 +69,7 @@ fn golden_integral_of_the_normal_cdf() {
 /// error: midpoints in probability leave out less than 1e-6 of the mass at the ends, where losses are below 40.
 #[test]
 fn a_recalibrated_gaussian_three_ways() {
-    let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
+    let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::default());
     for step in Scenario::Regimes.stream(3_000, 5) {
         stream.observe(step.forecast(), step.outcome).unwrap();
     }

@@ -3,30 +3,34 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use truecast::recalibrate::{Groups, LedgerKind};
-use truecast::{Error, Forecast, Gaussian, LedgerRecalibrator, Parameters, Recalibrator, Stream};
+use truecast::{Error, Forecast, Gaussian, Parameters, Pipeline, Recalibrator, Stream};
 use truecast_streams::Draws;
 
 /// Runs 400 steps at a scale, and checks the certificate at each.
 fn run(parameters: &Parameters, scale: f64) -> Result<(), Error> {
-    let mut recalibrator = LedgerRecalibrator::new(parameters.clone());
+    let mut recalibrator = Pipeline::new(parameters.clone());
     let mut draws = Draws::new(1);
     let forecast = Gaussian::new(0.0, scale)?;
     for t in 0..400 {
         let calibrated = recalibrator.recalibrate(forecast)?;
-        let announced = calibrated.map().announced();
-        assert!(announced.iter().all(|p| (0.0..=1.0).contains(p)), "scale {scale}, step {t}: {announced:?}");
+        let quantiles = [-3.0, -1.0, 0.0, 1.0, 3.0].map(|z| calibrated.at_probit(z));
+        assert!(
+            quantiles.iter().all(|q| q.is_finite()) && quantiles.is_sorted(),
+            "scale {scale}, step {t}: {quantiles:?}"
+        );
         let outcome = forecast.at_probit(2.0 * draws.normal()).clamp(f64::MIN, f64::MAX);
         recalibrator.observe(&forecast, outcome)?;
         let certificate = recalibrator.certificate();
         assert!(certificate.holds(), "scale {scale}, step {t}: {certificate}");
     }
-    let stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(recalibrator);
-    Stream::<LedgerRecalibrator, Gaussian>::from_bytes(&stream.to_bytes()?).map(|_| ())
+    let stream: Stream<Pipeline, Gaussian> = Stream::new(recalibrator);
+    Stream::<Pipeline, Gaussian>::from_bytes(&stream.to_bytes()?).map(|_| ())
 }
 
 fn is_refused_or_right(parameters: &Parameters, scale: f64) {
     match run(parameters, scale) {
-        Ok(()) | Err(Error::WidthOutOfRange { .. }) => {}
+        Ok(())
+        | Err(Error::WidthOutOfRange { .. } | Error::OutOfRange { what: "spread of the forecast", .. }) => {}
         Err(error) => panic!("scale {scale}: {error}"),
     }
 }
@@ -59,9 +63,9 @@ fn wide_forecasts_with_a_half_life_are_refused_or_right() {
     }
 }
 
-/// Trust reads widths too, where no ledger does.
+/// The mixture reads widths too, where no ledger does.
 #[test]
-fn wide_forecasts_under_trust_alone_are_refused_or_right() {
+fn wide_forecasts_without_a_ledger_of_widths_are_refused_or_right() {
     let parameters = Parameters::builder().ledgers(&[LedgerKind::Uniform]).build().unwrap();
     for exponent in [-300, 100, 150, 200, 300, 307] {
         is_refused_or_right(&parameters, 10_f64.powi(exponent));
@@ -73,7 +77,7 @@ fn wide_forecasts_under_trust_alone_are_refused_or_right() {
 #[test]
 fn a_group_that_is_long_gone_is_forgotten() {
     let parameters = Parameters::builder().groups(1).half_life(1.0).build().unwrap();
-    let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::new(parameters));
+    let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::new(parameters));
     let mut draws = Draws::new(1);
     for t in 0..1500 {
         let group = if !(5..=1400).contains(&t) { Groups::of(&[0]).unwrap() } else { Groups::NONE };
@@ -81,5 +85,38 @@ fn a_group_that_is_long_gone_is_forgotten() {
         stream.resolve(ticket, 2.0 * draws.normal()).unwrap();
         let certificate = stream.recalibrator().certificate();
         assert!(certificate.holds(), "step {t}: {certificate}");
+    }
+}
+
+/// Two outcomes of 1.7e308 once made the sum of scores infinite; nothing could be announced or saved after that.
+#[test]
+fn outcomes_that_cannot_be_summed_are_refused() {
+    let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::default());
+    let forecast = Gaussian::new(0.0, 1.0).unwrap();
+    for t in 0..20 {
+        let refused = stream.observe(forecast, f64::MAX);
+        assert!(
+            matches!(refused, Err(Error::OutOfRange { what: "score of the base forecast", .. })),
+            "{refused:?}"
+        );
+        stream.observe(forecast, if t % 2 == 0 { 1e289 } else { -0.3 }).unwrap();
+        assert!(stream.recalibrator().certificate().holds());
+    }
+    Stream::<Pipeline, Gaussian>::from_bytes(&stream.to_bytes().unwrap()).unwrap();
+}
+
+/// The location 1e200 once made the affine expert's squares infinite: its features were 0 for ever, and its bytes were refused.
+#[test]
+fn locations_far_out_are_right() {
+    for location in [1e100, 1e200, 1e307, f64::MAX] {
+        let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::default());
+        for t in 0..60 {
+            let mean = if t % 2 == 0 { location } else { -location };
+            let (ticket, _) = stream.issue(Gaussian::new(mean, 1.0).unwrap()).unwrap();
+            // The forecasts are points beside their location, and always hit.
+            stream.resolve(ticket, mean).unwrap();
+            assert!(stream.recalibrator().certificate().holds());
+        }
+        Stream::<Pipeline, Gaussian>::from_bytes(&stream.to_bytes().unwrap()).unwrap();
     }
 }

@@ -31,18 +31,13 @@ fn follows(
     let mut plan = recalibrator.empty_plan();
     let mut want = want.iter();
     let forecast = truecast::Gaussian::new(0.0, 1.0).expect("is valid");
+    recalibrator.plan(&forecast, Groups::NONE, 0, &mut plan).expect("is valid");
     for (t, z) in scores.iter().enumerate() {
-        recalibrator.settle(&plan, *z).expect("is a score");
+        recalibrator.learn(&plan, *z).expect("is a score");
         recalibrator.plan(&forecast, Groups::NONE, t as u64 + 1, &mut plan).expect("is valid");
         if checkpoints.contains(&(t + 1)) {
             let want = want.next().expect("one list per checkpoint");
-            golden::assert_all_close(
-                &format!("{name} after {}", t + 1),
-                plan.map().announced(),
-                want,
-                1e-9,
-                1e-12,
-            );
+            golden::assert_all_close(&format!("{name} after {}", t + 1), plan.said(), want, 1e-9, 1e-12);
         }
     }
     assert_eq!(want.next(), None);

@@ -12,7 +12,9 @@ use golden_support::{Case, Values};
 use truecast::expert::{AnyExpert, ExpertKind};
 use truecast::forecast::{AnyForecast, Logistic};
 use truecast::recalibrate::Plan;
-use truecast::{Forecast, Gaussian, Groups, GuardMode, Parameters, Pipeline, Quantiles, Recalibrator, Samples};
+use truecast::{
+    Forecast, Gaussian, Groups, GuardMode, Parameters, Pipeline, Quantiles, Recalibrator, Samples,
+};
 
 const TOLERANCE: f64 = 1e-9;
 
@@ -20,7 +22,11 @@ const TOLERANCE: f64 = 1e-9;
 fn parameters(case: &Case) -> Parameters {
     let settings = case.object("settings");
     let text = |name: &str| settings.get(name).and_then(|value| value.as_str().map(str::to_owned));
-    let mut builder = if text("method").as_deref() == Some("ledger") { Parameters::ledger() } else { Parameters::builder() };
+    let mut builder = if text("method").as_deref() == Some("ledger") {
+        Parameters::ledger()
+    } else {
+        Parameters::builder()
+    };
     if let Some(names) = settings.get("experts") {
         let names = names.as_array().unwrap().iter().map(|name| name.as_str().unwrap());
         builder = builder.experts(&names.map(|name| name.parse().unwrap()).collect::<Vec<ExpertKind>>());
@@ -91,8 +97,11 @@ fn every_case_of_the_reference() {
         let outcomes = case.optional("outcomes");
         let mut got = Values::new(&name, TOLERANCE);
         let mut waiting: HashMap<usize, Plan> = HashMap::new();
-        let records: HashMap<usize, Case> = case.records().map(|record| (record.index("i"), record)).collect();
-        let probits = if case.has("probits") { case.list("probits") } else {
+        let records: HashMap<usize, Case> =
+            case.records().map(|record| (record.index("i"), record)).collect();
+        let probits = if case.has("probits") {
+            case.list("probits")
+        } else {
             let levels = forecast(&case, 0).1;
             levels.iter().map(|level| truecast::normal::quantile(level.0)).collect()
         };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use truecast::forecast::{AnyForecast, Forecast, Gaussian, LogNormal, Mixture, StudentT};
-use truecast::{LedgerRecalibrator, Parameters, Recalibrator};
+use truecast::{Parameters, Pipeline, Recalibrator};
 use truecast_testkit::golden;
 
 /// 1e-12 of the standard deviation for the mean, 4e-12 for the variance: four times the error of a piece in `moments.rs`.
@@ -41,7 +41,7 @@ fn moments_that_do_not_exist_are_never_nan() {
         let mixture = Mixture::new(&[1.0, 1.0], vec![Gaussian::new(0.0, 1.0).unwrap().into(), part]).unwrap();
         assert!(!mixture.mean().is_nan() && mixture.variance() == f64::INFINITY, "{mixture:?}");
     }
-    let calibrated = LedgerRecalibrator::default().recalibrate(t(1.0)).unwrap();
+    let calibrated = Pipeline::default().recalibrate(t(1.0)).unwrap();
     assert_eq!(calibrated.variance(), f64::INFINITY);
     assert!((calibrated.mean() - 3.0).abs() < 1e-6);
 }
@@ -50,12 +50,12 @@ fn moments_that_do_not_exist_are_never_nan() {
 #[test]
 fn the_identity_keeps_the_moments_and_steps_have_those_of_their_atoms() {
     let base = Gaussian::new(20.0, 2.5).unwrap();
-    let calibrated = LedgerRecalibrator::default().recalibrate(base).unwrap();
+    let calibrated = Pipeline::default().recalibrate(base).unwrap();
     assert!(
         (calibrated.mean() - 20.0).abs() < 1e-9 && (calibrated.std() - 2.5).abs() < 1e-9,
         "{calibrated:?}"
     );
-    let paper = LedgerRecalibrator::new(Parameters::paper(20).unwrap().build().unwrap());
+    let paper = Pipeline::new(Parameters::paper(20).unwrap().build().unwrap());
     let steps = paper.recalibrate(base).unwrap();
     let curve = steps.curve().unwrap();
     assert_eq!(steps.moments(), curve.moments());

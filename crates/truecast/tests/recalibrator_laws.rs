@@ -1,15 +1,16 @@
 //! Every recalibrator keeps the laws, at the defaults and at the edges of what its parameters allow.
 
+use truecast::expert::ExpertKind;
 use truecast::grid::{Levels, Plays};
-use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, MapShape, ParametersBuilder};
+use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, MapShape, ParametersBuilder, Protection};
 use truecast::subroutine::{Approachability, LedgerRule, Subroutine};
-use truecast::{LedgerRecalibrator, Parameters};
+use truecast::{GuardMode, Parameters, Pipeline};
 use truecast_testkit::laws::recalibrator::{Start, recalibrator_laws};
 
 #[expect(clippy::unwrap_used, reason = "parameters that are known to be valid")]
 fn ledgers(name: &str, start: Start, builder: ParametersBuilder) {
     let parameters = builder.build().unwrap();
-    let make = || LedgerRecalibrator::new(parameters.clone());
+    let make = || Pipeline::new(parameters.clone());
     recalibrator_laws(name, start, make, |recalibrator| {
         let certificate = recalibrator.certificate();
         assert!(certificate.holds(), "{name}: {certificate}");
@@ -35,25 +36,42 @@ fn defaults() {
 }
 
 #[test]
-fn without_trust() {
-    ledgers("without trust", Start::Base, Parameters::builder().trust(false));
+fn ledgers_alone() {
+    ledgers("ledgers alone", Start::Base, Parameters::ledger());
+    ledgers("ledgers, nothing else", Start::Base, Parameters::ledger().protection(Protection::NONE));
+}
+
+#[test]
+fn every_expert_beside_the_base() {
+    for &kind in ExpertKind::ALL {
+        ledgers(kind.name(), Start::Base, Parameters::builder().experts(&[kind]));
+    }
+    ledgers("without lags", Start::Base, Parameters::builder().lags(false));
+}
+
+#[test]
+fn protections() {
+    ledgers("without stop-loss", Start::Base, Parameters::builder().stop_loss(None));
+    ledgers("strict guard", Start::Base, Parameters::builder().guard(GuardMode::Strict));
+    ledgers("no protection", Start::Base, Parameters::builder().protection(Protection::NONE));
+    ledgers("bounds", Start::Base, Parameters::builder().bounds(-1e6, 1e6));
 }
 
 #[test]
 fn without_guard() {
-    ledgers("without guard", Start::Base, Parameters::builder().guard(false));
+    ledgers("without guard", Start::Base, Parameters::builder().guard(GuardMode::Off));
 }
 
 #[test]
 fn without_prior() {
-    ledgers("without prior", Start::Base, Parameters::builder().prior(0.0));
+    ledgers("without prior", Start::Base, Parameters::ledger().prior(0.0));
 }
 
 #[test]
 fn paper() {
     ledgers("paper(20)", Start::Rounded, Parameters::paper(20).unwrap());
     ledgers("paper(20), expected plays", Start::Base, Parameters::paper(20).unwrap().randomised(false));
-    ledgers("paper(20), guarded", Start::Rounded, Parameters::paper(20).unwrap().guard(true));
+    ledgers("paper(20), guarded", Start::Rounded, Parameters::paper(20).unwrap().guard(GuardMode::Priced));
 }
 
 #[test]
@@ -84,7 +102,7 @@ fn unusual_grids() {
         .plays(Plays::probit(3, 1.0).unwrap());
     ledgers("2 levels, 3 play intervals", Start::Base, few);
     let one =
-        Parameters::builder().levels(Levels::new(vec![-0.1, 0.2]).unwrap()).plays(Plays::uniform(1).unwrap());
+        Parameters::ledger().levels(Levels::new(vec![-0.1, 0.2]).unwrap()).plays(Plays::uniform(1).unwrap());
     ledgers("2 levels, 1 play interval", Start::Base, one);
     let many = Parameters::builder()
         .levels(Levels::stretched(101, 6.0, 3.0).unwrap())

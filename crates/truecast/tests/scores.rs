@@ -337,9 +337,9 @@ fn bad_input_by_its_error() {
 /// distance to the outcome's indicator, which needs nothing but the CDF between them; 1e-12 covers the rounding of forty terms.
 #[test]
 fn the_crps_of_a_step_map_is_a_sum_over_its_steps() {
-    use truecast::{LedgerRecalibrator, Parameters, Recalibrator};
+    use truecast::{Parameters, Pipeline, Recalibrator};
     let parameters = Parameters::paper(20).unwrap().build().unwrap();
-    let mut recalibrator = LedgerRecalibrator::new(parameters);
+    let mut recalibrator = Pipeline::new(parameters);
     let base = Gaussian::new(3.0, 2.0).unwrap();
     for t in 0..300 {
         let outcome = 3.0 + f64::from(t % 11) - 4.0;

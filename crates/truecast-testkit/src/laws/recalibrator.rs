@@ -113,8 +113,18 @@ impl<R: Snapshot + PartialEq, M: Fn() -> R, B: Fn(&R)> Law<'_, M, B> {
             recalibrator.recalibrate(other).expect("is valid");
             recalibrator.plan(&forecast, Groups::NONE, t as u64, &mut reused).expect("is valid");
             let again = recalibrator.recalibrate(forecast).expect("is valid");
-            assert_eq!(announced(first.map()), announced(again.map()), "{}: asking changed the answer", self.name);
-            assert_eq!(announced(first.map()), announced(reused.map()), "{}: a reused plan differs", self.name);
+            assert_eq!(
+                announced(first.map()),
+                announced(again.map()),
+                "{}: asking changed the answer",
+                self.name
+            );
+            assert_eq!(
+                announced(first.map()),
+                announced(reused.map()),
+                "{}: a reused plan differs",
+                self.name
+            );
             assert!(recalibrator == before, "{}: asking changed the recalibrator", self.name);
             recalibrator.observe(&forecast, outcome).expect("is finite");
             assert_eq!(recalibrator.steps(), t as u64 + 1, "{}: outcomes are not counted", self.name);

@@ -35,6 +35,8 @@ const LARGEST_FEATURE: f64 = 3.0;
 /// So many forecasts are seen before their location and scale are used.
 const SEEN: f64 = 5.0;
 const LARGEST_STEPS: [f64; 2] = [1.0, 0.3];
+/// Locations count as no further out: sums of their squares would overflow.
+const FARTHEST: f64 = 1e150;
 
 type Vector = [f64; FEATURES];
 type Matrix = [Vector; FEATURES];
@@ -73,7 +75,8 @@ impl Affine {
     /// Matrices are symmetric: their lower halves are saved.
     pub(crate) fn saved(&self) -> SavedAffine {
         let Learned { shift, scale, curvature, seen, means, squares } = &self.learned;
-        let halves = curvature.iter().flat_map(|sum| (0..FEATURES).flat_map(move |i| sum[i][..=i].iter().copied()));
+        let halves =
+            curvature.iter().flat_map(|sum| (0..FEATURES).flat_map(move |i| sum[i][..=i].iter().copied()));
         let coefficients = shift.iter().chain(scale).copied();
         let rest = [*seen, means[0], means[1], squares[0], squares[1]];
         SavedAffine(coefficients.chain(halves).chain(rest).collect())
@@ -138,7 +141,7 @@ impl Expert for Affine {
         let fade = libm::exp2(-1.0 / HALF_LIFE);
         let Learned { seen, means, squares, .. } = &mut self.learned;
         *seen = fade * *seen + 1.0;
-        for (i, now) in [location, log_scale].into_iter().enumerate() {
+        for (i, now) in [location.clamp(-FARTHEST, FARTHEST), log_scale].into_iter().enumerate() {
             let distance = now - means[i];
             means[i] += distance / *seen;
             squares[i] = fade * squares[i] + distance * (now - means[i]);
@@ -157,7 +160,9 @@ impl Expert for Affine {
         for (i, (coefficients, ridge)) in [(shift, ridge), (scale, 0.5 * ridge)].into_iter().enumerate() {
             let sum = &mut sums[i];
             for (row, &fi) in sum.iter_mut().zip(&f) {
-                row.iter_mut().zip(&f).for_each(|(entry, &fj)| *entry = keep * *entry + curvature[i] * fi * fj);
+                row.iter_mut()
+                    .zip(&f)
+                    .for_each(|(entry, &fj)| *entry = keep * *entry + curvature[i] * (fi * fj));
             }
             let pull: Vector =
                 std::array::from_fn(|k| gradient[i] * f[k] + (1.0 - keep) * ridge * coefficients[k]);

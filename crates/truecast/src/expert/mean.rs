@@ -30,7 +30,10 @@ pub struct Mean {
 
 impl Mean {
     pub(crate) fn start(parameters: &Parameters) -> Self {
-        Mean::with_half_life(parameters, Some(parameters.half_life.map_or(HALF_LIFE, |own| own.min(HALF_LIFE))))
+        Mean::with_half_life(
+            parameters,
+            Some(parameters.half_life.map_or(HALF_LIFE, |own| own.min(HALF_LIFE))),
+        )
     }
 
     pub(super) fn with_half_life(parameters: &Parameters, half_life: Option<f64>) -> Self {
@@ -67,6 +70,8 @@ impl Expert for Mean {
     }
 
     fn is_valid(&self) -> bool {
-        self.means.iter().all(|p| (0.0..=1.0).contains(p)) && self.count >= PRIOR.min(self.most) && self.count.is_finite()
+        self.means.iter().all(|p| (0.0..=1.0).contains(p))
+            && self.count >= PRIOR.min(self.most)
+            && self.count.is_finite()
     }
 }

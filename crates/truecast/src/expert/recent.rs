@@ -68,6 +68,10 @@ impl Recent {
         let finite = self.place.is_finite() && self.size > 0.0 && self.size.is_finite() && self.count >= 10.0;
         let moments = self.moments.iter().all(|(mean, variance)| mean.is_finite() && *variance > 0.0);
         let rule = "finite, with positive sizes and variances";
-        if finite && moments { Ok(()) } else { Err(SnapshotError::Invalid { field: "recent outcomes", rule }) }
+        if finite && moments {
+            Ok(())
+        } else {
+            Err(SnapshotError::Invalid { field: "recent outcomes", rule })
+        }
     }
 }

@@ -40,7 +40,6 @@ pub use any::AnyForecast;
 pub use cdf_table::CdfTable;
 pub(crate) use curve::interpolate;
 pub use curve::{Knot, ProbitCurve};
-pub(crate) use samples::standard_deviation;
 pub use gaussian::Gaussian;
 pub use laplace::Laplace;
 pub use log_normal::LogNormal;
@@ -51,6 +50,7 @@ pub use point::PointScale;
 pub use quantiles::Quantiles;
 pub use recalibrated::{OwnedForecast, Recalibrated};
 pub use samples::Samples;
+pub(crate) use samples::standard_deviation;
 pub use student_t::StudentT;
 pub use uniform::Uniform;
 

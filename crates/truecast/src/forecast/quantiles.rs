@@ -122,7 +122,15 @@ impl Quantiles {
         let upper = spread(knots[last - far], knots[last])?;
         let curve = ProbitCurve::from_parts(knots, lower, upper);
         let probits = scores;
-        Ok(Quantiles { probabilities, probits, values, repaired, low: f64::NEG_INFINITY, high: f64::INFINITY, curve })
+        Ok(Quantiles {
+            probabilities,
+            probits,
+            values,
+            repaired,
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+            curve,
+        })
     }
 
     /// The probabilities of the table.

@@ -135,7 +135,8 @@ impl<F: Forecast, M: Borrow<Map> + std::fmt::Debug + Send + Sync> Forecast for R
         let base = self.base.curve()?;
         // The base's knots through the map, and the map's at the outcomes where the base reaches them. Neither is evaluated
         // at the other's rounded place, so both sides of a jump are kept.
-        let through = |knot: &Knot| [map.level_left(knot.z), map.level(knot.z)].map(|z| Knot { y: knot.y, z });
+        let through =
+            |knot: &Knot| [map.level_left(knot.z), map.level(knot.z)].map(|z| Knot { y: knot.y, z });
         let mut knots: Vec<Knot> = base.knots().iter().flat_map(through).collect();
         let mapped = map.places().iter().zip(map.levels());
         knots.extend(mapped.map(|(&place, &z)| Knot { y: base.at_probit(place), z }));

@@ -345,7 +345,11 @@ impl fmt::Display for StopLossCertificate {
 impl fmt::Display for GuardCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let promised = self.held_back == 0;
-        write!(f, "coverage of intervals {}: ", if promised { "within its budget" } else { "measured, not promised" })?;
+        write!(
+            f,
+            "coverage of intervals {}: ",
+            if promised { "within its budget" } else { "measured, not promised" }
+        )?;
         let shown = self.intervals.iter().filter(|interval| (interval.nominal - 0.8).abs() < 1e-9);
         for interval in shown {
             match (interval.covered, interval.allowed) {

@@ -34,7 +34,8 @@ mod threshold;
 
 pub use calibration_score::CalibrationScore;
 pub use certificate::{
-    Certificate, GuardCertificate, IntervalCertificate, LedgerCertificate, LedgersCertificate, StopLossCertificate,
+    Certificate, GuardCertificate, IntervalCertificate, LedgerCertificate, LedgersCertificate,
+    StopLossCertificate,
 };
 pub use coverage::{Coverage, DEFAULT_COVERAGES};
 pub use markov::{DEFAULT_RATIOS, MarkovMonitor};

@@ -84,7 +84,8 @@ impl Aggregate {
             return;
         }
         let unit = 1.0 / (4.0 * self.unit);
-        let active = RATES.iter().skip(1).take_while(|rate| 2.0 * *rate * unit * self.largest <= 1.0).count() + 1;
+        let active =
+            RATES.iter().skip(1).take_while(|rate| 2.0 * *rate * unit * self.largest <= 1.0).count() + 1;
         let rates = &RATES[..active];
         let mut exponents = [[0.0; RATES.len()]; MOST_EXPERTS];
         let mut most = f64::NEG_INFINITY;

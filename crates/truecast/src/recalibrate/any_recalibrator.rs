@@ -65,6 +65,10 @@ macro_rules! any_recalibrator {
                 match self { $(AnyRecalibrator::$variant(inner) => inner.resolve(plan, forecast, outcome),)* }
             }
 
+            fn check(&self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<()> {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.check(plan, forecast, outcome),)* }
+            }
+
             fn expire(&mut self, plan: &Plan) {
                 match self { $(AnyRecalibrator::$variant(inner) => inner.expire(plan),)* }
             }

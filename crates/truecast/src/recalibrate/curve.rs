@@ -216,7 +216,10 @@ impl TryFrom<Parts> for Curve {
             });
         }
         if !positive(left) || !positive(right) {
-            return Err(SnapshotError::Invalid { field: "map", rule: "of positive, finite slope at its ends" });
+            return Err(SnapshotError::Invalid {
+                field: "map",
+                rule: "of positive, finite slope at its ends",
+            });
         }
         Ok(Curve { z, t, left, right })
     }

@@ -94,7 +94,8 @@ impl Guard {
             std::array::from_fn(|_| Block { error: 0.0, budget: 0.0, ends: 0.0, count: 0.0, value: 0.0 });
         let mut used = 0;
         for (k, (budget, end)) in self.budgets().zip(*ENDS).enumerate() {
-            let (mut error, mut budget, mut ends, mut count) = (0.5 * self.balances[k], budget + pending as f64, end, 1.0);
+            let (mut error, mut budget, mut ends, mut count) =
+                (0.5 * self.balances[k], budget + pending as f64, end, 1.0);
             let mut here = value(error, budget, ends, count);
             while used > 0 && blocks[used - 1].value > here {
                 used -= 1;
@@ -121,7 +122,9 @@ impl Guard {
     /// Counts an outcome: whether each interval covered it. Where the stop-loss held the guard back it does not wind up.
     pub(crate) fn learn(&mut self, covered: impl Iterator<Item = bool>, held_back: bool) {
         let root = self.root();
-        for ((balance, covered), (q, b)) in self.balances.iter_mut().zip(covered).zip(TAILS.iter().zip(&*ROOTS)) {
+        for ((balance, covered), (q, b)) in
+            self.balances.iter_mut().zip(covered).zip(TAILS.iter().zip(&*ROOTS))
+        {
             *balance += f64::from(u8::from(covered)) - (1.0 - 2.0 * q);
             if held_back {
                 let most = 2.0 * (b * root + 1.0);
@@ -133,7 +136,11 @@ impl Guard {
 
     pub(crate) fn validate(&self) -> Result<(), SnapshotError> {
         let possible = self.balances.iter().all(|a| a.abs() <= self.steps as f64);
-        if possible { Ok(()) } else { Err(SnapshotError::Invalid { field: "guard", rule: "balances that its outcomes can have made" }) }
+        if possible {
+            Ok(())
+        } else {
+            Err(SnapshotError::Invalid { field: "guard", rule: "balances that its outcomes can have made" })
+        }
     }
 }
 

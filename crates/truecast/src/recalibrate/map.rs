@@ -105,7 +105,9 @@ impl Map {
     pub fn probit(&self, z: f64) -> f64 {
         match &self.steps {
             None => self.curve.level(z),
-            Some(steps) => steps.at(steps.levels.probits().partition_point(|&level| level <= z), |first| z >= first),
+            Some(steps) => {
+                steps.at(steps.levels.probits().partition_point(|&level| level <= z), |first| z >= first)
+            }
         }
     }
 
@@ -113,7 +115,9 @@ impl Map {
     pub fn probit_left(&self, z: f64) -> f64 {
         match &self.steps {
             None => self.curve.level_left(z),
-            Some(steps) => steps.at(steps.levels.probits().partition_point(|&level| level < z), |first| z > first),
+            Some(steps) => {
+                steps.at(steps.levels.probits().partition_point(|&level| level < z), |first| z > first)
+            }
         }
     }
 
@@ -140,7 +144,9 @@ impl Map {
 
     /// Where the steps are, in base probit scores; none on a continuous map.
     pub(crate) fn jumps(&self) -> impl Iterator<Item = f64> + '_ {
-        self.steps.iter().flat_map(|steps| std::iter::once(steps.first()).chain(steps.levels.probits().iter().copied()))
+        self.steps
+            .iter()
+            .flat_map(|steps| std::iter::once(steps.first()).chain(steps.levels.probits().iter().copied()))
     }
 }
 

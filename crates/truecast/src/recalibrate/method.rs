@@ -154,7 +154,8 @@ impl Method {
             seed,
         };
         let paper = || Ok::<_, Error>(AlgorithmOneParameters { seed, ..AlgorithmOneParameters::paper(20)? });
-        let isotonic = || IsotonicRegression::new(IsotonicRegressionParameters { seed, ..Default::default() });
+        let isotonic =
+            || IsotonicRegression::new(IsotonicRegressionParameters { seed, ..Default::default() });
         let ours = |builder: ParametersBuilder| {
             Ok::<_, Error>(Box::new(Pipeline::new(builder.seed(seed).protection(protection).build()?)))
         };

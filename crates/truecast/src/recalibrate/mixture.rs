@@ -91,6 +91,19 @@ impl Mixture {
         self.experts.len() * self.parameters.levels.count()
     }
 
+    /// Whether a plan has the numbers that these experts give it.
+    fn owns(&self, plan: &Plan) -> bool {
+        let widths = if self.parameters.needs_widths() { self.parameters.levels.count() } else { 0 };
+        let mut memo = &plan.memo[..];
+        let own = self.experts.iter().all(|expert| {
+            memo.split_at_checked(expert.memo_length()).is_some_and(|(own, rest)| {
+                memo = rest;
+                expert.accepts(own)
+            })
+        });
+        own && plan.widths.len() == widths && plan.mixed.len() == self.mixed_length()
+    }
+
     fn mixed_length(&self) -> usize {
         if self.parameters.mixes() { self.parameters.levels.count() } else { 0 }
     }
@@ -108,7 +121,7 @@ impl Recalibrator for Mixture {
         plan.settled = self.steps;
         plan.widths.resize(if self.parameters.needs_widths() { count } else { 0 }, 0.0);
         if let Some(form) = &plan.form {
-            form.widths(levels, &mut plan.widths);
+            form.widths(levels, &mut plan.widths)?;
             let (location, scale) = form.location_and_scale();
             plan.place = (location, libm::log(scale.max(1e-300)));
         }
@@ -167,6 +180,9 @@ impl Recalibrator for Mixture {
 
     fn learn(&mut self, plan: &Plan, z: f64) -> Result<()> {
         plan.expect_said(self.said_length(), self.memo_length())?;
+        if !self.owns(plan) {
+            return Err(Error::ForeignPlan { expected: self.said_length(), found: plan.said.len() });
+        }
         error::score(z)?;
         let levels = self.parameters.levels.clone();
         let late = plan.settled != self.steps;
@@ -204,15 +220,7 @@ impl Recalibrator for Mixture {
 
     fn validate_plan(&self, plan: &Plan) -> Result<(), SnapshotError> {
         plan.validate_said(self.said_length(), self.memo_length(), true)?;
-        let widths = if self.parameters.needs_widths() { self.parameters.levels.count() } else { 0 };
-        let place = plan.place.0.is_finite() && plan.place.1.is_finite();
-        let mut at = 0;
-        let plays = self.experts.iter().all(|expert| {
-            let own = &plan.memo[at..at + expert.memo_length()];
-            at += expert.memo_length();
-            expert.accepts(own)
-        });
-        if plan.widths.len() == widths && plan.mixed.len() == self.mixed_length() && place && plays {
+        if self.owns(plan) && plan.place.0.is_finite() && plan.place.1.is_finite() {
             Ok(())
         } else {
             Err(SnapshotError::Invalid { field: "pending plan", rule: "of the recalibrator's shape" })

@@ -129,6 +129,12 @@ pub trait Recalibrator: Debug + Clone + Send + Sync {
         Ok(scores)
     }
 
+    /// Says why [`resolve`](Recalibrator::resolve) would refuse an outcome of a plan of its own, and changes nothing.
+    fn check(&self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<()> {
+        error::finite("outcome", outcome)?;
+        scores(plan, forecast, outcome, self.seed()).map(|_| ())
+    }
+
     /// The outcome of an announced plan will never come.
     fn expire(&mut self, _plan: &Plan) {}
 

@@ -249,7 +249,11 @@ impl Parameters {
         let mirrored = z.iter().zip(z.iter().rev()).all(|(a, b)| (a + b).abs() < 1e-9);
         if self.mixes() && !mirrored {
             let rule = "levels that mirror each other around 0, as the expert of the spread needs them; the ledgers alone take any";
-            return Err(Error::OutOfRange { what: "middle of the levels", rule, value: z[0] + z[z.len() - 1] });
+            return Err(Error::OutOfRange {
+                what: "middle of the levels",
+                rule,
+                value: z[0] + z[z.len() - 1],
+            });
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use super::{Curve, Groups, GuardMode, Mixture, Parameters, Plan, Protection, Rec
 use crate::error::{self, Error, Result, SnapshotError};
 use crate::forecast::{Forecast, Recalibrated};
 use crate::monitor::Certificate;
-use crate::score::form::Form;
+use crate::score::form::{Form, LARGEST_SCORE};
 use crate::score::table::Table;
 use crate::stream::Snapshot;
 
@@ -115,14 +115,20 @@ impl<M: Recalibrator> Pipeline<M> {
         let places = self.guard.as_ref().map(|guard| guard.places(account.pending()));
         plan.ends.clear();
         plan.ends.resize(if places.is_some() { 2 * INTERVALS } else { 0 }, 0.0);
-        plan.before_guard = None;
+        if !strict {
+            plan.before_guard = None;
+        }
         let free = at_once.then(|| stage.free(cushion, account.part(), places.as_ref(), &mut plan.ends));
         let (blends, reserved) = if let Some(Some(reserved)) = free {
             ([1.0; 2], reserved)
         } else {
             let allowed = cushion * account.part();
             let (map_blend, map_risk) = if identity { (1.0, 0.0) } else { stage.limit_map(allowed) };
-            plan.before_guard = strict.then(|| (stage.room.map.clone(), stage.values.clone()));
+            if strict {
+                let (curve, values) = plan.before_guard.get_or_insert_default();
+                curve.copy_from(&stage.room.map);
+                values.clone_from(stage.values);
+            }
             let left = FOR_GUARD * (cushion - map_risk).max(0.0);
             let allowed = if strict { f64::INFINITY } else { left };
             let limited = places.map(|h| stage.limit_guard(&h, allowed, &mut plan.ends));
@@ -140,6 +146,58 @@ impl<M: Recalibrator> Pipeline<M> {
         Self::announce(form, fresh, plan);
     }
 
+    /// The probit scores of an outcome that is within the bounds.
+    fn scores(&self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
+        error::finite("outcome", outcome)?;
+        if let Some((low, high)) = self.protection.bounds
+            && !(low..=high).contains(&outcome)
+        {
+            let rule = "within the bounds that were given for it";
+            return Err(Error::OutOfRange { what: "outcome", rule, value: outcome });
+        }
+        super::scores(plan, forecast, outcome, self.seed())
+    }
+
+    /// What the outcome is to the account; `None` where nothing is booked.
+    fn booked(&self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Option<Booked>> {
+        match &self.account {
+            None => return Ok(None),
+            Some(account) if account.pending() == 0 => return Err(Error::NotAnnounced),
+            Some(_) => {}
+        }
+        let mut made = None;
+        let form = match &plan.form {
+            Some(form) => &**form,
+            None => {
+                let form = made.insert(Form::default());
+                form.take(forecast, self.protection.bounds)?;
+                form
+            }
+        };
+        let z = error::score(form.z(outcome))?;
+        let base = form.base_score(outcome);
+        let announced = match (&plan.before_guard, plan.map.curve()) {
+            (Some((curve, values)), _) => form.score(curve, values, outcome),
+            (None, Some(curve)) => form.score(curve, &plan.values, outcome),
+            (None, None) => base,
+        };
+        for (what, value) in
+            [("score of the base forecast", base), ("score of the announced forecast", announced)]
+        {
+            if !value.is_finite() {
+                return Err(Error::NotFinite { what, value });
+            }
+            if value >= LARGEST_SCORE {
+                return Err(Error::OutOfRange {
+                    what,
+                    rule: "below 1e290, so that scores can be summed",
+                    value,
+                });
+            }
+        }
+        Ok(Some(Booked { z, base, announced }))
+    }
+
     /// What is not a map over its base: tables of quantiles, and what ends at bounds.
     fn announce(form: &Form, fresh: bool, plan: &mut Plan) {
         if let Some(table) = form.table() {
@@ -153,6 +211,13 @@ impl<M: Recalibrator> Pipeline<M> {
             plan.map.announce(within);
         }
     }
+}
+
+/// What is booked of an outcome: its probit score, and the scores of the base and of what was announced.
+struct Booked {
+    z: f64,
+    base: f64,
+    announced: f64,
 }
 
 /// The stages between a map and what is announced. `room.map` is the curve that was reached, `values` are its quantiles over a table.
@@ -272,7 +337,8 @@ fn limit_table(
 ) -> (f64, f64) {
     let mut l = 1.0;
     loop {
-        let places = from.iter().zip(to).map(|(&from, &to)| if l < 1.0 { (1.0 - l) * from + l * to } else { to });
+        let places =
+            from.iter().zip(to).map(|(&from, &to)| if l < 1.0 { (1.0 - l) * from + l * to } else { to });
         table.render(places, values);
         let risk = table.worst_case(values, base);
         if risk <= allowed || l == 0.0 {
@@ -317,41 +383,16 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
     }
 
     fn resolve(&mut self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
-        error::finite("outcome", outcome)?;
-        if let Some((low, high)) = self.protection.bounds
-            && !(low..=high).contains(&outcome)
-        {
-            let rule = "within the bounds that were given for it";
-            return Err(Error::OutOfRange { what: "outcome", rule, value: outcome });
-        }
-        let scores = super::scores(plan, forecast, outcome, self.seed())?;
-        let Some(account) = &mut self.account else {
+        let scores = self.scores(plan, forecast, outcome)?;
+        let Some(booked) = self.booked(plan, forecast, outcome)? else {
             self.method.learn(plan, scores.base)?;
             return Ok(scores);
         };
-        let mut made = None;
-        let form = match &plan.form {
-            Some(form) => &**form,
-            None => {
-                let form = made.insert(Form::default());
-                form.take(forecast, self.protection.bounds)?;
-                form
-            }
-        };
-        let z = error::score(form.z(outcome))?;
-        let base = form.base_score(outcome);
-        let announced = match (&plan.before_guard, plan.map.curve()) {
-            (Some((curve, values)), _) => form.score(curve, values, outcome),
-            (None, Some(curve)) => form.score(curve, &plan.values, outcome),
-            (None, None) => base,
-        };
-        for (what, value) in [("score of the base forecast", base), ("score of the announced forecast", announced)] {
-            if !value.is_finite() {
-                return Err(Error::NotFinite { what, value });
-            }
-        }
+        let Booked { z, base, announced } = booked;
         self.method.learn(plan, z)?;
-        account.settle(&plan.stake, base, announced);
+        if let Some(account) = &mut self.account {
+            account.settle(&plan.stake, base, announced);
+        }
         if let Some(guard) = &mut self.guard {
             let (lower, upper) = plan.ends.split_at(INTERVALS);
             let covered = lower.iter().rev().zip(upper).map(|(low, high)| (*low..=*high).contains(&z));
@@ -360,6 +401,11 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
         }
         let crps = self.books_crps(forecast).then_some([base, announced]);
         Ok(Scores { crps, ..scores })
+    }
+
+    fn check(&self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<()> {
+        self.scores(plan, forecast, outcome)?;
+        self.booked(plan, forecast, outcome).map(|_| ())
     }
 
     fn expire(&mut self, plan: &Plan) {

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Curve;
 use super::guard::INTERVALS;
 use super::map::Map;
 use super::stop_loss::Stake;
-use super::Curve;
 use crate::error::{Error, Result, SnapshotError};
 use crate::forecast::{Forecast, Recalibrated};
 use crate::score::form::Form;
@@ -70,8 +70,12 @@ pub(crate) struct Room {
 impl PartialEq for Plan {
     fn eq(&self, other: &Self) -> bool {
         let kept = |plan: &Plan| (plan.step, plan.settled, plan.place, plan.stake);
-        let rows = |plan: &Plan| [plan.widths.clone(), plan.said.clone(), plan.memo.clone(), plan.mixed.clone()];
-        kept(self) == kept(other) && rows(self) == rows(other) && self.map == other.map && self.ends == other.ends
+        let rows =
+            |plan: &Plan| [plan.widths.clone(), plan.said.clone(), plan.memo.clone(), plan.mixed.clone()];
+        kept(self) == kept(other)
+            && rows(self) == rows(other)
+            && self.map == other.map
+            && self.ends == other.ends
     }
 }
 
@@ -121,7 +125,12 @@ impl Plan {
     }
 
     /// The same for a plan that was loaded; what was said must be made of probabilities, if it is.
-    pub(crate) fn validate_said(&self, count: usize, memo: usize, probabilities: bool) -> Result<(), SnapshotError> {
+    pub(crate) fn validate_said(
+        &self,
+        count: usize,
+        memo: usize,
+        probabilities: bool,
+    ) -> Result<(), SnapshotError> {
         let field = "pending plan";
         if (self.said.len(), self.memo.len()) != (count, memo) {
             return Err(SnapshotError::Invalid { field, rule: "of the recalibrator's shape" });
@@ -132,7 +141,10 @@ impl Plan {
         }
         let mut numbers = self.said.iter().chain(&self.memo);
         if numbers.any(|x| x.is_nan()) || !self.widths.iter().all(|w| *w >= 0.0 && w.is_finite()) {
-            return Err(SnapshotError::Invalid { field, rule: "made of numbers, and of widths that are not negative" });
+            return Err(SnapshotError::Invalid {
+                field,
+                rule: "made of numbers, and of widths that are not negative",
+            });
         }
         Ok(())
     }

@@ -15,8 +15,10 @@ use crate::score::crps::pieces::SquaredErrors;
 /// 1/√π: what a standard normal forecast expects of its own CRPS.
 pub(crate) const FRAC_1_SQRT_PI: f64 = 0.564_189_583_547_756_3;
 
-/// Scores are refused beyond this: their sums would overflow.
-const LARGEST: f64 = 1e150;
+/// Spreads and scores are refused beyond this: their sums would overflow.
+pub(crate) const LARGEST_SCORE: f64 = 1e290;
+/// Widths whose squares can be summed: smaller ones are none, unless all are.
+const WIDTHS: std::ops::Range<f64> = 1e-140..1e140;
 
 /// A forecast as it is scored.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -38,7 +40,11 @@ impl Form {
                 if self.table.is_finite() { self.table.expected_score() } else { f64::INFINITY }
             }
         };
-        if size < LARGEST { Ok(()) } else { Err(Error::OutOfRange { what: "spread of the forecast", rule: "below 1e150", value: size }) }
+        if size < LARGEST_SCORE {
+            Ok(())
+        } else {
+            Err(Error::OutOfRange { what: "spread of the forecast", rule: "below 1e290", value: size })
+        }
     }
 
     /// The table, where the forecast is scored by its quantiles.
@@ -65,11 +71,23 @@ impl Form {
     }
 
     /// The base's widths at the levels.
-    pub(crate) fn widths(&self, levels: &Levels, out: &mut [f64]) {
+    pub(crate) fn widths(&self, levels: &Levels, out: &mut [f64]) -> Result<()> {
         match self.normal {
             Some(normal) => normal.widths(levels, out),
             None => self.table.widths(levels, out),
         }
+        let mut widest = (0, 0.0);
+        for (level, &width) in out.iter().enumerate() {
+            if width > widest.1 {
+                widest = (level, width);
+            }
+        }
+        let (level, width) = widest;
+        if width > 0.0 && !WIDTHS.contains(&width) {
+            return Err(Error::WidthOutOfRange { level, width });
+        }
+        out.iter_mut().filter(|width| **width < WIDTHS.start).for_each(|width| *width = 0.0);
+        Ok(())
     }
 
     /// The probit score of an outcome.

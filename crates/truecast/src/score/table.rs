@@ -142,7 +142,8 @@ impl Table {
     /// The probit score of an outcome.
     pub(crate) fn z(&self, y: f64) -> f64 {
         let (q, t, last) = (&self.values, &self.probits, self.values.len() - 1);
-        let beyond = |distance: f64, spread: f64| if spread > 0.0 { distance / spread } else { f64::INFINITY };
+        let beyond =
+            |distance: f64, spread: f64| if spread > 0.0 { distance / spread } else { f64::INFINITY };
         if y < q[0] {
             return (t[0] - beyond(q[0] - y, self.lower)).max(-FARTHEST);
         }

@@ -18,7 +18,7 @@ pub use ticket::Ticket;
 use self::pending::Pending;
 use crate::error::{self, Result};
 use crate::forecast::{AnyForecast, Forecast, Recalibrated};
-use crate::recalibrate::{Groups, Pipeline, Map, Plan, Recalibrator, Scores};
+use crate::recalibrate::{Groups, Map, Pipeline, Plan, Recalibrator, Scores};
 
 /// A recalibrator with its pending forecasts.
 ///
@@ -114,11 +114,7 @@ impl<R: Recalibrator, F: Forecast> Stream<R, F> {
         for &(ticket, outcome) in outcomes {
             error::finite("outcome", outcome)?;
             let entry = self.pending.get(ticket).ok_or_else(|| self.missing(ticket))?;
-            // The one thing that can still go wrong: a forecast that has no score for its outcome.
-            let (left, value) = (entry.forecast.probit_left(outcome), entry.forecast.probit(outcome));
-            if left.is_nan() || value.is_nan() {
-                return Err(error::Error::NotFinite { what: "probit score of the outcome", value: f64::NAN });
-            }
+            self.recalibrator.check(&entry.plan, &entry.forecast, outcome)?;
         }
         outcomes.iter().map(|&(ticket, outcome)| self.resolve(ticket, outcome)).collect()
     }

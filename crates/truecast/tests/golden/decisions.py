@@ -67,8 +67,9 @@ def by_curve(ys, zs, lower, upper):
 
 def quantiles(probabilities, values):
     ys, zs = [mp.mpf(v) for v in values], [probit(mp.mpf(p)) for p in probabilities]
-    lower = (ys[1] - ys[0]) / (zs[1] - zs[0])
-    upper = (ys[-1] - ys[-2]) / (zs[-1] - zs[-2])
+    far = min(3, len(ys) - 1)  # tails follow the chord over the outer four
+    lower = (ys[far] - ys[0]) / (zs[far] - zs[0])
+    upper = (ys[-1] - ys[-1 - far]) / (zs[-1] - zs[-1 - far])
     return by_curve(ys, zs, lower, upper)
 
 

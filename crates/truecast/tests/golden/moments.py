@@ -53,33 +53,17 @@ class Curve:
 
 
 class Mapped:
-    """The normal base seen through a recalibrator's map and its guard."""
+    """The normal base seen through a map: a curve through (z, t), linear between its knots, with its own slopes beyond."""
 
-    def __init__(self, mean, std, levels, announced, guard):
+    def __init__(self, mean, std, z, t, left, right):
         self.m, self.s = mp.mpf(mean), mp.mpf(std)
-        r = [probit(p) for p in announced]
-        z = [mp.mpf(level) for level in levels]
-        part = max((len(z) - 1) // 4, 1)
-        clamp = lambda slope: min(max(slope, mp.mpf("0.02")), mp.mpf(50))
-        lower = clamp((r[0] - r[part]) / (z[0] - z[part]))
-        upper = clamp((r[-1] - r[-1 - part]) / (z[-1] - z[-1 - part]))
-        self.ledgers = Curve(list(zip(z, r)), 1 / lower, 1 / upper)
-        half = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45]
-        t = [probit(q) for q in half]
-        t = t + [mp.mpf(0)] + [-x for x in reversed(t)]
-        self.guard = Curve([(mp.mpf(g), s) for g, s in zip(guard, t)], mp.mpf(1), mp.mpf(1)) if guard else None
+        self.curve = Curve([(mp.mpf(a), mp.mpf(b)) for a, b in zip(z, t)], 1 / mp.mpf(left), 1 / mp.mpf(right))
 
     def score(self, y):
-        score = self.ledgers.score((y - self.m) / self.s)
-        return self.guard.score(score) if self.guard else score
+        return self.curve.score((y - self.m) / self.s)
 
     def cuts(self):
-        z = self.ledgers.cuts()
-        if self.guard:
-            knots = self.ledgers.knots
-            inverse = Curve([(r, level) for level, r in knots], 1 / self.ledgers.lower, 1 / self.ledgers.upper)
-            z = sorted({*z, *(inverse.score(g[0]) for g in self.guard.knots)})
-        return [self.m + self.s * x for x in z]
+        return [self.m + self.s * x for x in self.curve.cuts()]
 
 
 def moments(d):
@@ -100,7 +84,8 @@ def moments(d):
 def quantiles(probabilities, values):
     knots = [(mp.mpf(v), probit(p)) for p, v in zip(probabilities, values)]
     spread = lambda a, b: (b[0] - a[0]) / (b[1] - a[1])
-    return Curve(knots, spread(knots[0], knots[1]), spread(knots[-2], knots[-1]))
+    far = min(3, len(knots) - 1)  # tails follow the chord over the outer four
+    return Curve(knots, spread(knots[0], knots[far]), spread(knots[-1 - far], knots[-1]))
 
 
 def samples(values):
@@ -121,10 +106,11 @@ def parametric():
     yield {"uniform": {"low": -3.0, "high": 5.0}}, stats.uniform(-3.0, 8.0)
 
 
-LEVELS = [-4.0, -2.5, -1.5, -0.75, -0.25, 0.25, 0.75, 1.5, 2.5, 4.0]
-ANNOUNCED = [1e-9, 0.002, 0.1, 0.3, 0.45, 0.46, 0.7, 0.95, 0.9999, 1 - 1e-7]
-GUARD = [-9.0, -5.0, -3.0, -2.5, -1.9, -1.5, -1.1, -0.8, -0.8, -0.5, -0.4, -0.2, -0.1, 0.05, 0.1, 0.3, 0.4, 0.55, 0.7, 0.85,
-         1.05, 1.3, 1.65, 2.0, 2.4, 2.6, 12.0]
+# A curve that bends, and one with a jump (an atom) and a gap.
+MAPS = [
+    ([-2.0, -1.0, 0.0, 1.0, 2.0], [-1.5, -0.75, 0.25, 0.5, 2.5]),
+    ([-2.0, -0.5, -0.5, 0.25, 1.0, 1.5, 3.0], [-1.75, -1.0, -0.25, 0.125, 0.125, 1.0, 2.0]),
+]
 
 
 def pieces():
@@ -132,10 +118,10 @@ def pieces():
     yield {"quantiles": {"probabilities": probabilities, "values": values}}, quantiles(probabilities, values)
     ensemble = [3.0, -1.0, 2.5, 2.75, 9.0, 0.125]
     yield {"samples": {"values": ensemble}}, samples(ensemble)
-    for guard in (None, GUARD):
-        state = {"levels": LEVELS, "shape": "probit", "announced": ANNOUNCED, "guard": guard}
+    for z, t in MAPS:
+        state = {"curve": {"z": z, "t": t, "left": 0.5, "right": 1.25}, "steps": None, "announced": None}
         base = {"gaussian": {"mean": 20.0, "std": 2.5}}
-        yield {"recalibrated": {"base": base, "map": state}}, Mapped(20.0, 2.5, LEVELS, ANNOUNCED, guard)
+        yield {"recalibrated": {"base": base, "map": state}}, Mapped(20.0, 2.5, z, t, 0.5, 1.25)
 
 
 def main():

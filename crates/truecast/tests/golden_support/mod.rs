@@ -120,7 +120,11 @@ impl Values {
             });
             let misses: Vec<_> = misses.collect();
             if let Some((first, (got, want, _))) = misses.first() {
-                off.push(format!("{field}: {} of {} off, first at {first}: {got:e}, not {want:e}", misses.len(), pairs.len()));
+                off.push(format!(
+                    "{field}: {} of {} off, first at {first}: {got:e}, not {want:e}",
+                    misses.len(),
+                    pairs.len()
+                ));
             }
         }
         assert!(off.is_empty(), "{}:\n{}", self.name, off.join("\n"));

@@ -136,7 +136,9 @@ impl Ledgers {
         let balance = |i: usize| {
             let owed = match books {
                 [a, b] => taken[0] * a.balances[i] + taken[1] * b.balances[i],
-                books => books.iter().zip(weights.of(&self.kinds)).map(|(b, w)| ratio(b, w) * b.balances[i]).sum(),
+                books => {
+                    books.iter().zip(weights.of(&self.kinds)).map(|(b, w)| ratio(b, w) * b.balances[i]).sum()
+                }
             };
             owed + pull * (u - v[i])
         };

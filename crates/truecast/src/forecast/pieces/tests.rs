@@ -6,7 +6,7 @@ use proptest::test_runner::RngSeed;
 use crate::forecast::{
     AnyForecast, Forecast, Gaussian, Moments, ProbitCurve, Quantiles, Recalibrated, Samples,
 };
-use crate::recalibrate::Map;
+use crate::recalibrate::{Curve, Map};
 use crate::{Error, normal};
 
 /// ∫ (F − 1{y ≤ x})² dx by differences of ∫ Φ², and by Gauss-Legendre where they cancel.
@@ -82,50 +82,54 @@ fn moments(curve: &ProbitCurve) -> Moments {
     Moments { mean: median + shift, variance: square - shift * shift }
 }
 
+/// Steps, and curves that bend, jump (two knots at one place) and have gaps (two at one score), near and far.
 fn arbitrary_map() -> impl Strategy<Value = Map> {
-    let score = |reach: f64| prop_oneof![3 => -reach..reach, 1 => (-3..=3).prop_map(|k| f64::from(k) * 0.5)];
     let probability = prop_oneof![
         6 => 0.0..1.0_f64,
         2 => (0..=8).prop_map(|k| f64::from(k) / 8.0),
         1 => Just(1e-12),
         1 => Just(1.0 - 1e-9),
     ];
-    let guard = prop_oneof![
-        1 => Just(None),
-        3 => prop::collection::vec(score(4.0), 27).prop_map(Some),
-        1 => prop::collection::vec(prop_oneof![Just(-80.0), Just(80.0), -1.0..1.0], 27).prop_map(Some),
-    ];
-    // More than one block of levels as well.
-    let count = prop_oneof![4 => 2..40_usize, 1 => 60..140_usize];
-    count.prop_flat_map(move |count| {
-        let parts = (
-            prop::collection::vec(0.01..0.5_f64, count),
-            prop::collection::vec(probability.clone(), count),
-            guard.clone(),
-            prop::bool::weighted(0.2),
-        );
-        parts.prop_map(|(gaps, mut announced, guard, step)| {
-            let width: f64 = gaps.iter().sum();
-            let mut at = -0.5 * width;
-            let levels: Vec<f64> = gaps
-                .iter()
-                .map(|gap| {
-                    at += gap;
-                    at
-                })
-                .collect();
+    let steps = (2..40_usize).prop_flat_map(move |count| {
+        let parts =
+            (prop::collection::vec(0.01..0.5_f64, count), prop::collection::vec(probability.clone(), count));
+        parts.prop_map(|(gaps, mut announced)| {
             announced.sort_by(f64::total_cmp);
-            let guard = guard.map(|mut knots| {
-                knots.sort_by(f64::total_cmp);
-                knots
-            });
-            let shape = if step { "step" } else { "probit" };
-            let map = serde_json::json!({
-                "levels": levels, "shape": shape, "announced": announced, "guard": guard
-            });
-            serde_json::from_value(map).unwrap()
+            let steps = serde_json::json!({ "levels": running(&gaps), "announced": announced });
+            map(serde_json::to_value(Curve::default()).unwrap(), steps)
         })
-    })
+    });
+    let gap = || prop_oneof![6 => 0.01..0.5_f64, 1 => Just(0.0), 1 => Just(0.5)];
+    let far = prop_oneof![6 => Just(1.0), 1 => Just(20.0)];
+    // More than one block of knots as well.
+    let count = prop_oneof![4 => 1..40_usize, 1 => 60..140_usize];
+    let curves = (count, far).prop_flat_map(move |(count, far)| {
+        let parts = (
+            prop::collection::vec(gap(), count),
+            prop::collection::vec(gap(), count),
+            (-2.0..2.0_f64, 0.02..50.0_f64, 0.02..50.0_f64),
+        );
+        parts.prop_map(move |(z, t, (shift, left, right))| {
+            let z: Vec<f64> = running(&z).iter().map(|z| z * far).collect();
+            let t: Vec<f64> = running(&t).iter().map(|t| t + shift).collect();
+            map(serde_json::json!({ "z": z, "t": t, "left": left, "right": right }), serde_json::Value::Null)
+        })
+    });
+    prop_oneof![1 => steps, 4 => curves]
+}
+
+/// Running sums, around 0.
+fn running(gaps: &[f64]) -> Vec<f64> {
+    let mut at = -0.5 * gaps.iter().sum::<f64>();
+    let next = |gap: &f64| {
+        at += gap;
+        at
+    };
+    gaps.iter().map(next).collect()
+}
+
+fn map(curve: serde_json::Value, steps: serde_json::Value) -> Map {
+    serde_json::from_value(serde_json::json!({ "curve": curve, "steps": steps, "announced": null })).unwrap()
 }
 
 fn arbitrary_base() -> impl Strategy<Value = AnyForecast> {

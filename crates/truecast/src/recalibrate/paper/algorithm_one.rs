@@ -145,7 +145,11 @@ impl<S: Subroutine> Recalibrator for AlgorithmOne<S> {
         let on_grid = plan.memo.chunks_exact(2).all(|play| {
             play[0].fract() == 0.0 && (0.0..intervals).contains(&play[0]) && (0.0..=1.0).contains(&play[1])
         });
-        if on_grid { Ok(()) } else { Err(SnapshotError::Invalid { field: "pending plan", rule: "on the play grid" }) }
+        if on_grid {
+            Ok(())
+        } else {
+            Err(SnapshotError::Invalid { field: "pending plan", rule: "on the play grid" })
+        }
     }
 }
 
