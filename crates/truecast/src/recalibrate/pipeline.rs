@@ -316,6 +316,10 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
         self.method.learn(plan, z)
     }
 
+    fn learn_outcome(&mut self, plan: &Plan, z: f64, outcome: f64) -> Result<()> {
+        self.method.learn_outcome(plan, z, outcome)
+    }
+
     fn resolve(&mut self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
         error::finite("outcome", outcome)?;
         if let Some((low, high)) = self.protection.bounds
@@ -326,7 +330,7 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
         }
         let scores = super::scores(plan, forecast, outcome, self.seed())?;
         let Some(account) = &mut self.account else {
-            self.method.learn(plan, scores.base)?;
+            self.method.learn_outcome(plan, scores.base, outcome)?;
             return Ok(scores);
         };
         let mut made = None;
@@ -350,7 +354,7 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
                 return Err(Error::NotFinite { what, value });
             }
         }
-        self.method.learn(plan, z)?;
+        self.method.learn_outcome(plan, z, outcome)?;
         account.settle(&plan.stake, base, announced);
         if let Some(guard) = &mut self.guard {
             let (lower, upper) = plan.ends.split_at(INTERVALS);
