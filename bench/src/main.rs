@@ -20,7 +20,6 @@
 
 mod files;
 mod models;
-mod scalar;
 
 use std::hint::black_box;
 use std::process::Command;
@@ -28,8 +27,7 @@ use std::time::Instant;
 
 use truecast::forecast::Quantiles;
 use truecast::monitor::Scoreboard;
-use truecast::recalibrate::MomentReader;
-use truecast::{Forecast, Gaussian, LedgerRecalibrator, Parameters, Recalibrated, Stream};
+use truecast::{Forecast, Gaussian, GuardMode, Parameters, Pipeline, Recalibrated, Stream};
 use truecast_streams::{Scenario, Step};
 
 /// Steps per batch: long enough for the clock, short enough to fit between interruptions.
@@ -37,7 +35,7 @@ const BATCH: usize = 1_000;
 const BATCHES: usize = 300;
 
 /// What the others are compared with.
-const REFERENCE: &str = "scalar loop of the default";
+const REFERENCE: &str = "default";
 
 /// Everything that takes a forecast and an outcome per step.
 type Contestant = (&'static str, Box<dyn FnMut(&Step)>);
@@ -59,12 +57,10 @@ fn main() {
 
 fn contestants() -> Vec<Contestant> {
     let paper = || Parameters::paper(20).unwrap().randomised(false).build().unwrap();
-    let mut scalar = scalar::ScalarLoop::new();
     vec![
         ("default", observing(Parameters::default())),
         ("default, reading an 80 % interval", reading(Parameters::default())),
         ("default, reading mean and standard deviation", reading_of(Step::forecast, moments)),
-        ("default, reading both, eight forecasts at a time", reading_together()),
         ("default, reading the CRPS", reading_of(Step::forecast, crps)),
         ("default, with a scoreboard", scoring(Parameters::default())),
         ("default, making a table of 9 quantiles", reading_of(table(9), |_, _| 0.0)),
@@ -73,8 +69,9 @@ fn contestants() -> Vec<Contestant> {
         ("default, making a table of 23 quantiles", reading_of(table(23), |_, _| 0.0)),
         ("default, and mean and standard deviation of it", reading_of(table(23), moments)),
         ("default, and the CRPS of it", reading_of(table(23), crps)),
-        ("default without guard", observing(Parameters::builder().guard(false).build().unwrap())),
-        (REFERENCE, Box::new(move |step| scalar.step(step.mean(), step.std(), step.outcome))),
+        ("default, outcomes at once", at_once(Parameters::default())),
+        ("default without guard", observing(Parameters::builder().guard(GuardMode::Off).build().unwrap())),
+        ("ledgers alone", observing(Parameters::ledger().build().unwrap())),
         ("paper preset, expected plays", observing(paper())),
         ("paper preset, randomised", observing(Parameters::paper(20).unwrap().build().unwrap())),
         ("default with 8 groups", observing(Parameters::builder().groups(8).build().unwrap())),
@@ -83,7 +80,7 @@ fn contestants() -> Vec<Contestant> {
 
 /// Predict and observe: the plan is made, and settled with the outcome.
 fn observing(parameters: Parameters) -> Box<dyn FnMut(&Step)> {
-    let mut stream = Stream::<_, Gaussian>::new(LedgerRecalibrator::new(parameters));
+    let mut stream = Stream::<_, Gaussian>::new(Pipeline::new(parameters));
     Box::new(move |step| {
         let (ticket, calibrated) = stream.issue(step.forecast()).unwrap();
         black_box(&calibrated);
@@ -91,9 +88,17 @@ fn observing(parameters: Parameters) -> Box<dyn FnMut(&Step)> {
     })
 }
 
+/// The same without a ticket, as files and frames are read whose outcomes stand beside their forecasts.
+fn at_once(parameters: Parameters) -> Box<dyn FnMut(&Step)> {
+    let mut stream = Stream::<_, Gaussian>::new(Pipeline::new(parameters));
+    Box::new(move |step| {
+        black_box(stream.observe(step.forecast(), step.outcome).unwrap());
+    })
+}
+
 /// The same with an interval read in between.
 fn reading(parameters: Parameters) -> Box<dyn FnMut(&Step)> {
-    let mut stream = Stream::<_, Gaussian>::new(LedgerRecalibrator::new(parameters));
+    let mut stream = Stream::<_, Gaussian>::new(Pipeline::new(parameters));
     Box::new(move |step| {
         let (ticket, calibrated) = stream.issue(step.forecast()).unwrap();
         black_box(calibrated.interval(0.8).unwrap());
@@ -106,27 +111,11 @@ fn reading_of<F: Forecast + 'static>(
     base: impl Fn(&Step) -> F + 'static,
     read: impl Fn(&dyn Forecast, f64) -> f64 + 'static,
 ) -> Box<dyn FnMut(&Step)> {
-    let mut stream = Stream::<_, Gaussian>::new(LedgerRecalibrator::default());
+    let mut stream = Stream::<_, Gaussian>::new(Pipeline::default());
     Box::new(move |step| {
         let (ticket, calibrated) = stream.issue(step.forecast()).unwrap();
         let base = base(step);
         black_box(read(&Recalibrated::new(&base, calibrated.map()), step.outcome));
-        black_box(stream.resolve(ticket, step.outcome).unwrap());
-    })
-}
-
-/// Mean and standard deviation, read once for every eight forecasts.
-fn reading_together() -> Box<dyn FnMut(&Step)> {
-    let mut stream = Stream::<_, Gaussian>::new(LedgerRecalibrator::default());
-    let mut reader = MomentReader::new();
-    Box::new(move |step| {
-        let (ticket, calibrated) = stream.issue(step.forecast()).unwrap();
-        reader.push(step.forecast(), calibrated.map());
-        if reader.is_full() {
-            reader.read(|moments| {
-                black_box(moments.mean + moments.std());
-            });
-        }
         black_box(stream.resolve(ticket, step.outcome).unwrap());
     })
 }
@@ -152,7 +141,7 @@ fn table(count: u32) -> impl Fn(&Step) -> Quantiles {
 
 /// The same with everything that a report needs: two CRPS, coverage, widths and PITs.
 fn scoring(parameters: Parameters) -> Box<dyn FnMut(&Step)> {
-    let mut stream = Stream::<_, Gaussian>::new(LedgerRecalibrator::new(parameters));
+    let mut stream = Stream::<_, Gaussian>::new(Pipeline::new(parameters));
     let mut board = Scoreboard::default();
     Box::new(move |step| {
         let forecast = step.forecast();
@@ -175,7 +164,7 @@ fn step() {
     }
     let of_reference = all.iter().zip(&times).find(|((name, _), _)| *name == REFERENCE);
     let reference = of_reference.map_or(f64::NAN, |(_, times)| best(times));
-    println!("| step | best ns | median ns | of the scalar loop |\n|---|---|---|---|");
+    println!("| step | best ns | median ns | of the default |\n|---|---|---|---|");
     for ((name, _), times) in all.iter().zip(&mut times) {
         times.sort_by(f64::total_cmp);
         let (best, median) = (times[0], times[times.len() / 2]);

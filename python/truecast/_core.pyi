@@ -53,6 +53,7 @@ _ArrayLike: TypeAlias = (
 )
 _Groups: TypeAlias = int | Sequence[int]
 _Method: TypeAlias = Literal[
+    "experts",
     "ledger",
     "approachability",
     "internal-regret",
@@ -306,7 +307,7 @@ class Recalibrated(Distribution):
         """The forecast before recalibration."""
     @property
     def map(self) -> tuple[list[float], list[float]]:
-        """Probabilities of the base, and what is announced in their place before the guard."""
+        """Probabilities of the base where the map bends, and what is announced in their place."""
 
 @final
 class Point:
@@ -368,20 +369,22 @@ class Recalibrator:
 
     def __new__(
         cls,
-        method: _Method = "ledger",
+        method: _Method = "experts",
         *,
-        trust: bool = True,
-        guard: bool = True,
+        stop_loss: float | None = 0.005,
+        guard: str | None = None,
+        experts: Sequence[str] | None = None,
+        lags: bool = True,
         half_life: float | None = None,
         seed: int = 0,
-        memory: bool = True,
         prior: float | None = None,
         randomised: bool | None = None,
         groups: int = 0,
         thresholds: Sequence[float] | None = None,
+        bounds: tuple[float | None, float | None] | None = None,
     ) -> Recalibrator: ...
     @staticmethod
-    def paper(n: int = 20, *, method: _Method = "ledger", seed: int = 0) -> Recalibrator:
+    def paper(n: int = 20, *, method: _Method = "experts", seed: int = 0) -> Recalibrator:
         """The paper's setting."""
     def recalibrate(self, forecast: _Forecast | Point, *, groups: _Groups | None = None) -> Recalibrated:
         """The calibrated forecast for the next outcome. Pure."""
@@ -430,20 +433,22 @@ class Stream:
 
     def __new__(
         cls,
-        method: _Method = "ledger",
+        method: _Method = "experts",
         *,
-        trust: bool = True,
-        guard: bool = True,
+        stop_loss: float | None = 0.005,
+        guard: str | None = None,
+        experts: Sequence[str] | None = None,
+        lags: bool = True,
         half_life: float | None = None,
         seed: int = 0,
-        memory: bool = True,
         prior: float | None = None,
         randomised: bool | None = None,
         groups: int = 0,
         thresholds: Sequence[float] | None = None,
+        bounds: tuple[float | None, float | None] | None = None,
     ) -> Stream: ...
     @staticmethod
-    def paper(n: int = 20, *, method: _Method = "ledger", seed: int = 0) -> Stream:
+    def paper(n: int = 20, *, method: _Method = "experts", seed: int = 0) -> Stream:
         """The paper's setting."""
     def issue(self, forecast: _Forecast | Point, *, groups: _Groups | None = None) -> tuple[int, Recalibrated]:
         """Gives a ticket for the outcome, and the calibrated forecast."""
@@ -485,23 +490,25 @@ class Fleet:
 
     def __new__(
         cls,
-        method: _Method = "ledger",
+        method: _Method = "experts",
         *,
-        trust: bool = True,
-        guard: bool = True,
+        stop_loss: float | None = 0.005,
+        guard: str | None = None,
+        experts: Sequence[str] | None = None,
+        lags: bool = True,
         half_life: float | None = None,
         seed: int = 0,
-        memory: bool = True,
         prior: float | None = None,
         randomised: bool | None = None,
         groups: int = 0,
         thresholds: Sequence[float] | None = None,
+        bounds: tuple[float | None, float | None] | None = None,
         delay: int = 0,
         timed: bool = False,
         paper: int | None = None,
     ) -> Fleet: ...
     @staticmethod
-    def paper(n: int = 20, *, method: _Method = "ledger", seed: int = 0) -> Fleet:
+    def paper(n: int = 20, *, method: _Method = "experts", seed: int = 0) -> Fleet:
         """The paper's setting."""
     def run(
         self,

@@ -1,9 +1,77 @@
-"""The certificate: what was promised, what was kept, and what the worst could be."""
+"""The certificate: what is promised, the bound, what was measured, and how close it came."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from html import escape
+
+
+@dataclass(frozen=True)
+class StopLossCertificate:
+    """Never behind the forecaster by more than a hair: ``extra + reserved`` is at most ``bound``.
+
+    Attributes
+    ----------
+    outcomes, pending, announced, held_back : int
+        Outcomes that are known, forecasts that wait, forecasts announced, and those that the stop-loss held back.
+    share : float
+        The share of the forecaster's score that may be lost.
+    base : float
+        Sum of the forecaster's scores: CRPS of normal forecasts, twice the mean pinball loss of quantiles.
+    extra : float
+        Sum of the announced forecasts' scores less the forecaster's: negative where they are ahead.
+    reserved : float
+        What the forecasts that wait can lose at most.
+    bound, lead : float
+        What ``extra + reserved`` never exceeds, and the largest lead so far, of which half at most is given back.
+    furthest : tuple of (int, float, float)
+        When the forecaster was furthest ahead: after so many outcomes, by how much, and its own sum then.
+    series : int
+        Over how many series this is.
+    """
+
+    outcomes: int
+    share: float
+    base: float
+    extra: float
+    reserved: float
+    pending: int
+    bound: float
+    lead: float
+    furthest: tuple[int, float, float]
+    announced: int
+    held_back: int
+    series: int
+
+
+@dataclass(frozen=True)
+class IntervalCertificate:
+    """One guarded interval: the share it should cover, the share it covered, and how far apart the two may be."""
+
+    nominal: float
+    covered: float | None
+    allowed: float | None
+
+
+@dataclass(frozen=True)
+class GuardCertificate:
+    """Coverage within a budget: promised while ``held_back`` is 0, measured otherwise.
+
+    Attributes
+    ----------
+    outcomes : int
+    mode : str
+        What the guard may cost: ``priced`` or ``strict``.
+    held_back : int
+        Forecasts on which the stop-loss held the guard back.
+    intervals : tuple of IntervalCertificate
+    """
+
+    outcomes: int
+    mode: str
+    held_back: int
+    intervals: tuple[IntervalCertificate, ...]
 
 
 @dataclass(frozen=True)
@@ -18,8 +86,6 @@ class LedgerCertificate:
         The largest calibration error of any level, as a share of the ledger's weight, and what it is bounded by.
     regret, regret_bound : float
         Weighted squared error of the plays minus that of the forecaster, summed over steps and levels, and what it is bounded by.
-    announced_regret : float or None
-        With memory or trust, a bound on the regret of what was announced, before the guard.
     group : int or None
         The group of a group ledger.
     threshold : float or None
@@ -31,24 +97,40 @@ class LedgerCertificate:
     calibration_bound: float
     regret: float
     regret_bound: float
-    announced_regret: float | None = None
     group: int | None = None
     threshold: float | None = None
 
 
 @dataclass(frozen=True)
-class Certificate:
-    """Measured errors and regret of every ledger with their bounds, read from the state; they hold on every stream.
+class LedgersCertificate:
+    """What the ledgers owe in their own plays, before they are mixed with other experts.
 
     Attributes
     ----------
     steps : int
-        Outcomes settled.
     potential, potential_bound : float
         Squared balances over squared weights, summed over ledgers and levels, and what they are bounded by.
     ledgers : tuple of LedgerCertificate
+    """
+
+    steps: int
+    potential: float
+    potential_bound: float
+    ledgers: tuple[LedgerCertificate, ...]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is promised on every stream, with what was measured on this one; ``str`` has a line for each promise.
+
+    Attributes
+    ----------
+    stop_loss : StopLossCertificate or None
+    guard : GuardCertificate or None
+    ledgers : LedgersCertificate or None
     holds : bool
-        True if every measured number is within its bound: anything else is a defect, not bad luck.
+        True if every measured number that is promised is within its bound: anything else is a defect, not bad luck.
+    words : tuple of str
 
     Examples
     --------
@@ -56,45 +138,48 @@ class Certificate:
     >>> rc = tc.Recalibrator()
     >>> rc.observe(tc.Gaussian(0.0, 1.0), 1.0)
     >>> certificate = rc.certificate()
-    >>> certificate.holds, [ledger.ledger for ledger in certificate.ledgers]
+    >>> certificate.holds, [ledger.ledger for ledger in certificate.ledgers.ledgers]
     (True, ['uniform', 'crps'])
     """
 
-    steps: int
-    potential: float
-    potential_bound: float
-    ledgers: tuple[LedgerCertificate, ...]
+    stop_loss: StopLossCertificate | None
+    guard: GuardCertificate | None
+    ledgers: LedgersCertificate | None
     holds: bool
+    words: tuple[str, ...]
 
     def __str__(self) -> str:
-        lines = [
-            f"after {self.steps} outcomes: potential {self.potential:.2f}, at most {self.potential_bound:.2f}",
-            f"{'ledger':<16}{'calibration error':>20}{'at most':>10}{'regret':>16}{'at most':>14}{'as announced':>16}",
-        ]
-        for ledger in self.ledgers:
-            announced = "the same" if ledger.announced_regret is None else f"{ledger.announced_regret:+.3f}"
-            lines.append(
-                f"{ledger.ledger:<16}{ledger.calibration_error:>20.4f}{ledger.calibration_bound:>10.4f}"
-                f"{ledger.regret:>+16.3f}{ledger.regret_bound:>+14.3f}{announced:>16}"
-            )
-        return "\n".join(lines)
+        return "\n".join(self.words)
 
     def _repr_html_(self, caption: str | None = None) -> str:
-        title = escape(caption) if caption else f"after {self.steps} outcomes"
-        head = ("ledger", "calibration error", "at most", "regret", "at most", "as announced")
-        rows = []
-        for ledger in self.ledgers:
-            announced = "the same" if ledger.announced_regret is None else f"{ledger.announced_regret:+.3f}"
-            rows.append(
-                (
-                    escape(ledger.ledger),
-                    f"{ledger.calibration_error:.4f}",
-                    f"{ledger.calibration_bound:.4f}",
-                    f"{ledger.regret:+.3f}",
-                    f"{ledger.regret_bound:+.3f}",
-                    announced,
-                )
-            )
-        header = "".join(f"<th>{name}</th>" for name in head)
-        body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-        return f"<table><caption><code>{title}</code></caption><tr>{header}</tr>{body}</table>"
+        lines = "".join(f"<li><pre>{escape(line)}</pre></li>" for line in self.words)
+        title = f"<p><code>{escape(caption)}</code></p>" if caption else ""
+        return f"{title}<ul>{lines}</ul>"
+
+
+def from_json(text: str, words: list[str], holds: bool) -> Certificate:
+    """The dataclass of what the native part says."""
+    parts = json.loads(text)
+    stop_loss, guard, ledgers = parts["stop_loss"], parts["guard"], parts["ledgers"]
+    if stop_loss is not None:
+        furthest = stop_loss["furthest"]
+        stop_loss["furthest"] = (furthest["step"], furthest["behind"], furthest["base"])
+    if guard is not None:
+        guard["intervals"] = tuple(IntervalCertificate(**interval) for interval in guard["intervals"])
+    if ledgers is not None:
+        ledgers["ledgers"] = tuple(_ledger(ledger) for ledger in ledgers["ledgers"])
+    return Certificate(
+        stop_loss and StopLossCertificate(**stop_loss),
+        guard and GuardCertificate(**guard),
+        ledgers and LedgersCertificate(**ledgers),
+        holds,
+        tuple(words),
+    )
+
+
+def _ledger(ledger: dict[str, object]) -> LedgerCertificate:
+    kind = ledger.pop("kind")
+    if isinstance(kind, str):
+        return LedgerCertificate(kind, **ledger)  # type: ignore[arg-type]
+    [(name, value)] = kind.items()  # type: ignore[attr-defined]
+    return LedgerCertificate(f"{name} {value}", **ledger, **{name: value})

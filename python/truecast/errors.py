@@ -173,17 +173,23 @@ class UnknownMethodError(SettingError):
     name: str
 
 
-class LedgerOnlyError(SettingError):
-    """A setting that only the method ledger has."""
+class UnknownExpertError(SettingError):
+    """No expert has this name."""
+
+    name: str
+
+
+class UnknownGuardError(SettingError):
+    """No guard has this name."""
+
+    name: str
+
+
+class NotASettingError(SettingError):
+    """A setting that the method does not have, or that its preset fixes."""
 
     setting: str
-    method: str
-
-
-class FixedByPaperError(SettingError):
-    """A setting that the paper's preset fixes."""
-
-    setting: str
+    of: str
 
 
 class OtherSettingsError(SettingError):

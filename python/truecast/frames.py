@@ -45,6 +45,7 @@ _LONG = ("hubverse", "m5")
 _SHOWN = 5
 _SCORES = ("pit_raw", "pit", "crps_raw", "crps")
 _METHODS: tuple[_Method, ...] = (
+    "experts",
     "ledger",
     "approachability",
     "internal-regret",
@@ -247,14 +248,16 @@ def calibrate(
     q: float | Sequence[float] | None = None,
     scores: bool = False,
     fleet: Fleet | None = None,
-    method: _Method = "ledger",
+    method: _Method = "experts",
     groups: str | Sequence[str] | Mapping[str, int] | None = None,
     thresholds: Sequence[float] | None = None,
     half_life: float | None = None,
     prior: float | None = None,
-    trust: bool = True,
-    guard: bool = True,
-    memory: bool = True,
+    stop_loss: float | None = 0.005,
+    guard: str | None = None,
+    experts: Sequence[str] | None = None,
+    lags: bool = True,
+    bounds: tuple[float | None, float | None] | None = None,
     randomised: bool | None = None,
     paper: bool | int = False,
     seed: int = 0,
@@ -288,7 +291,7 @@ def calibrate(
         The paper's setting, with N = 20 or another.
     delay : int, optional
         How many more rows of its series come before an outcome is known.
-    method, thresholds, half_life, prior, trust, guard, memory, randomised, seed
+    method, stop_loss, guard, experts, lags, thresholds, bounds, half_life, prior, randomised, seed
         As of `Fleet`.
 
     Returns
@@ -320,13 +323,15 @@ def calibrate(
     timed = _timed(delay, recognised)
     resolution = _PAPER_RESOLUTION if paper is True else int(paper) or None
     said = {
-        "method": method != "ledger",
+        "method": method != "experts",
         "thresholds": thresholds is not None,
         "half_life": half_life is not None,
         "prior": prior is not None,
-        "trust": not trust,
-        "guard": not guard,
-        "memory": not memory,
+        "stop_loss": stop_loss != 0.005,
+        "guard": guard is not None,
+        "experts": experts is not None,
+        "lags": not lags,
+        "bounds": bounds is not None,
         "randomised": randomised is not None,
         "paper": resolution is not None,
         "seed": seed != 0,
@@ -335,11 +340,13 @@ def calibrate(
     if fleet is None:
         fleet = Fleet(
             method,
-            trust=trust,
+            stop_loss=stop_loss,
             guard=guard,
             half_life=half_life,
             seed=seed,
-            memory=memory,
+            experts=experts,
+            lags=lags,
+            bounds=bounds,
             prior=prior,
             randomised=randomised,
             groups=sum(counts.values()),

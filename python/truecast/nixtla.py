@@ -42,7 +42,7 @@ def calibrate(
     models: Sequence[str] | None = None,
     level: Sequence[float] | None = None,
     by_horizon: bool = True,
-    method: _Method = "ledger",
+    method: _Method = "experts",
     half_life: float | None = None,
     seed: int = 0,
     id_col: str = "unique_id",

@@ -67,7 +67,7 @@ class OnlineCalibratedRegressor(base.Wrapper[Any], base.Regressor):
         self,
         regressor: Any,  # a pipeline is no base.Regressor
         scale_half_life: float | None = 100.0,
-        method: _Method = "ledger",
+        method: _Method = "experts",
         half_life: float | None = None,
         seed: int = 0,
     ) -> None:

@@ -57,7 +57,7 @@ class OnlineCalibratedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimato
         it stays fitted to the first rows.
     scale_half_life : float, optional
         For points: residuals after which an old one counts half in the learned scale.
-    method, trust, guard, half_life, memory, prior, randomised, thresholds, seed
+    method, stop_loss, guard, experts, lags, half_life, prior, randomised, thresholds, bounds, seed
         As of `truecast.Recalibrator`.
 
     Attributes
@@ -99,11 +99,13 @@ class OnlineCalibratedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimato
         calibration_size: float = 0.3,
         refits: int = 0,
         scale_half_life: float | None = None,
-        method: _Method = "ledger",
-        trust: bool = True,
-        guard: bool = True,
+        method: _Method = "experts",
+        stop_loss: float | None = 0.005,
+        guard: str | None = None,
         half_life: float | None = None,
-        memory: bool = True,
+        experts: Sequence[str] | None = None,
+        lags: bool = True,
+        bounds: tuple[float | None, float | None] | None = None,
         prior: float | None = None,
         randomised: bool | None = None,
         thresholds: Sequence[float] | None = None,
@@ -115,10 +117,12 @@ class OnlineCalibratedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimato
         self.refits = refits
         self.scale_half_life = scale_half_life
         self.method = method
-        self.trust = trust
+        self.stop_loss = stop_loss
         self.guard = guard
         self.half_life = half_life
-        self.memory = memory
+        self.experts = experts
+        self.lags = lags
+        self.bounds = bounds
         self.prior = prior
         self.randomised = randomised
         self.thresholds = thresholds
@@ -305,10 +309,12 @@ class OnlineCalibratedRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimato
         self.estimator_ = self._fitted(X, y, online=online)
         self.recalibrator_ = Recalibrator(
             self.method,
-            trust=self.trust,
+            stop_loss=self.stop_loss,
             guard=self.guard,
             half_life=self.half_life,
-            memory=self.memory,
+            experts=self.experts,
+            lags=self.lags,
+            bounds=self.bounds,
             prior=self.prior,
             randomised=self.randomised,
             thresholds=self.thresholds,

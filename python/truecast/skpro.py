@@ -44,7 +44,7 @@ class OnlineCalibratedProbaRegressor(BaseProbaRegressor):
     regressor : skpro regressor
     calibration_size : float
         Share of the rows of `fit` that calibration learns from, from 0 (nothing is learned in `fit`) to less than 1.
-    method, trust, guard, half_life, memory, prior, randomised, thresholds, seed
+    method, stop_loss, guard, experts, lags, half_life, prior, randomised, thresholds, bounds, seed
         As of `truecast.Recalibrator`.
 
     Attributes
@@ -77,11 +77,13 @@ class OnlineCalibratedProbaRegressor(BaseProbaRegressor):
         self,
         regressor: Any,
         calibration_size: float = 0.3,
-        method: _Method = "ledger",
-        trust: bool = True,
-        guard: bool = True,
+        method: _Method = "experts",
+        stop_loss: float | None = 0.005,
+        guard: str | None = None,
         half_life: float | None = None,
-        memory: bool = True,
+        experts: Sequence[str] | None = None,
+        lags: bool = True,
+        bounds: tuple[float | None, float | None] | None = None,
         prior: float | None = None,
         randomised: bool | None = None,
         thresholds: Sequence[float] | None = None,
@@ -90,10 +92,12 @@ class OnlineCalibratedProbaRegressor(BaseProbaRegressor):
         self.regressor = regressor
         self.calibration_size = calibration_size
         self.method = method
-        self.trust = trust
+        self.stop_loss = stop_loss
         self.guard = guard
         self.half_life = half_life
-        self.memory = memory
+        self.experts = experts
+        self.lags = lags
+        self.bounds = bounds
         self.prior = prior
         self.randomised = randomised
         self.thresholds = thresholds
@@ -108,10 +112,12 @@ class OnlineCalibratedProbaRegressor(BaseProbaRegressor):
         self.regressor_ = self.regressor.clone().fit(X.iloc[:first], y.iloc[:first])
         self.recalibrator_ = Recalibrator(
             self.method,
-            trust=self.trust,
+            stop_loss=self.stop_loss,
             guard=self.guard,
             half_life=self.half_life,
-            memory=self.memory,
+            experts=self.experts,
+            lags=self.lags,
+            bounds=self.bounds,
             prior=self.prior,
             randomised=self.randomised,
             thresholds=self.thresholds,

@@ -46,7 +46,7 @@ class OnlineCalibratedForecaster(BaseForecaster):
         Fit the forecaster anew to each value (as far as its `update` does); if not, only its cutoff moves.
     scale_half_life : float, optional
         For points: residuals after which an old one counts half in the learned scale.
-    method, trust, guard, half_life, memory, prior, randomised, thresholds, seed
+    method, stop_loss, guard, experts, lags, half_life, prior, randomised, thresholds, bounds, seed
         As of `truecast.Recalibrator`.
 
     Attributes
@@ -91,11 +91,13 @@ class OnlineCalibratedForecaster(BaseForecaster):
         initial_window: float | None = None,
         update_params: bool = True,
         scale_half_life: float | None = None,
-        method: _Method = "ledger",
-        trust: bool = True,
-        guard: bool = True,
+        method: _Method = "experts",
+        stop_loss: float | None = 0.005,
+        guard: str | None = None,
         half_life: float | None = None,
-        memory: bool = True,
+        experts: Sequence[str] | None = None,
+        lags: bool = True,
+        bounds: tuple[float | None, float | None] | None = None,
         prior: float | None = None,
         randomised: bool | None = None,
         thresholds: Sequence[float] | None = None,
@@ -106,10 +108,12 @@ class OnlineCalibratedForecaster(BaseForecaster):
         self.update_params = update_params
         self.scale_half_life = scale_half_life
         self.method = method
-        self.trust = trust
+        self.stop_loss = stop_loss
         self.guard = guard
         self.half_life = half_life
-        self.memory = memory
+        self.experts = experts
+        self.lags = lags
+        self.bounds = bounds
         self.prior = prior
         self.randomised = randomised
         self.thresholds = thresholds
@@ -189,10 +193,12 @@ class OnlineCalibratedForecaster(BaseForecaster):
     def _stream(self) -> Stream:
         return Stream(
             self.method,
-            trust=self.trust,
+            stop_loss=self.stop_loss,
             guard=self.guard,
             half_life=self.half_life,
-            memory=self.memory,
+            experts=self.experts,
+            lags=self.lags,
+            bounds=self.bounds,
             prior=self.prior,
             randomised=self.randomised,
             thresholds=self.thresholds,

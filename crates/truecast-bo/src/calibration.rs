@@ -25,7 +25,7 @@
 
 use serde::{Deserialize, Serialize};
 use truecast::recalibrate::{AnyRecalibrator, Method};
-use truecast::{Gaussian, LedgerRecalibrator, Parameters, Recalibrator};
+use truecast::{Gaussian, Parameters, Pipeline, Recalibrator};
 
 use crate::error::{self, Result};
 use crate::remap::Remap;
@@ -162,8 +162,8 @@ impl Foretold {
 }
 
 fn ledger(prior: f64, seed: u64) -> Result<AnyRecalibrator> {
-    let parameters = Parameters::builder().prior(prior).seed(seed).build()?;
-    Ok(AnyRecalibrator::Ledger(Box::new(LedgerRecalibrator::new(parameters))))
+    let parameters = Parameters::ledger().prior(prior).seed(seed).build()?;
+    Ok(AnyRecalibrator::Ledger(Box::new(Pipeline::new(parameters))))
 }
 
 fn left_out(surrogate: &ProcessSurrogate, outcomes: &[f64]) -> Result<Vec<Foretold>> {

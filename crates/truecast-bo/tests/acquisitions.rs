@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use truecast::{AnyForecast, Forecast, Gaussian, LedgerRecalibrator, Recalibrator, normal};
+use truecast::{AnyForecast, Forecast, Gaussian, Pipeline, Recalibrator, normal};
 use truecast_bo::acquisition::{
     Acquisition, ExpectedImprovement, LowerConfidenceBound, ProbabilityOfImprovement, ThompsonSampling,
 };
@@ -52,7 +52,7 @@ fn acquisitions_of_a_gaussian_have_their_closed_forms() {
 fn the_identity_map_changes_no_acquisition() {
     for (mean, std, best) in CASES {
         let base = AnyForecast::from(Gaussian::new(mean, std).unwrap());
-        let map = LedgerRecalibrator::default().recalibrate(&base).unwrap().map().clone();
+        let map = Pipeline::default().recalibrate(&base).unwrap().map().clone();
         let narrowed = Remap::Narrowed { map: Box::new(map.clone()), least: 0.05 };
         for remap in [Remap::Identity, Remap::Map(Box::new(map)), Remap::Scale(1.0), narrowed] {
             for acquisition in acquisitions() {
@@ -67,7 +67,7 @@ fn the_identity_map_changes_no_acquisition() {
 
 /// A map learned from outcomes that lie too near the mean.
 fn learned() -> Remap {
-    let mut recalibrator = LedgerRecalibrator::default();
+    let mut recalibrator = Pipeline::default();
     for t in 0..300 {
         let forecast = Gaussian::new(0.0, 1.0).unwrap();
         recalibrator.observe(&forecast, 0.5 * normal::quantile((f64::from(t % 100) + 0.5) / 100.0)).unwrap();

@@ -6,11 +6,13 @@ use std::str::FromStr;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use truecast::GuardMode;
+use truecast::expert::ExpertKind;
 use truecast::recalibrate::Method;
 use truecast_data::recognise::FormKind;
 
 use crate::failure::{Failure, Result};
-use crate::flags::{GroupLedger, OnError, Percentages, Preset, Probabilities};
+use crate::flags::{Bounds, GroupLedger, OnError, Percentages, Preset, Probabilities, StopLoss};
 
 /// Flags in a file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -23,9 +25,11 @@ pub(crate) struct Config {
     pub(crate) threshold: Option<Vec<f64>>,
     pub(crate) half_life: Option<f64>,
     pub(crate) prior: Option<f64>,
-    pub(crate) memory: Option<bool>,
-    pub(crate) trust: Option<bool>,
-    pub(crate) guard: Option<bool>,
+    pub(crate) stop_loss: Option<StopLoss>,
+    pub(crate) guard: Option<GuardMode>,
+    pub(crate) experts: Option<Vec<ExpertKind>>,
+    pub(crate) lags: Option<bool>,
+    pub(crate) bounds: Option<Bounds>,
     pub(crate) randomised: Option<bool>,
     pub(crate) seed: Option<u64>,
     #[serde(default, deserialize_with = "named")]
@@ -63,7 +67,7 @@ impl Config {
             let problem = format!("{}: {}", path.display(), error.to_string().trim_end());
             Failure::usage(
                 problem,
-                "the keys are long flags of `truecast calibrate`, such as half-life = 500; guard = false is --no-guard",
+                "the keys are long flags of `truecast calibrate`, such as half-life = 500; lags = false is --no-lags",
             )
         })
     }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use truecast::{Gaussian, Recalibrator, normal};
+use truecast::recalibrate::AnyRecalibrator;
+use truecast::{Recalibrator, normal};
 use truecast_data::Error as DataError;
 use truecast_fleet::{Fleet, Series};
 
@@ -74,7 +75,7 @@ fn choose<'a>(fleet: &'a Fleet, key: Option<&str>, file: &str) -> Result<&'a Ser
 
 fn table(fleet: &Fleet, series: &Series) -> Result<String> {
     let recalibrator = series.recalibrator();
-    let calibrated = recalibrator.recalibrate(Gaussian::new(0.0, 1.0)?)?;
+    let calibrated = recalibrator.recalibrate(recalibrator.usual_forecast())?;
     let map = calibrated.map();
     let label = series.label();
     let name = if label.is_empty() { String::new() } else { format!("series {label}, ") };
@@ -89,6 +90,7 @@ fn table(fleet: &Fleet, series: &Series) -> Result<String> {
     for (number, group) in series.groups().iter().enumerate() {
         let _ = writeln!(text, "group {number} is {group}");
     }
+    text.push_str(&trusted(recalibrator));
     let _ = writeln!(text, "\ncalibrated      is the forecaster's   in its standard deviations");
     let _ = writeln!(text, "quantile        own quantile          (a calibrated one: its own)");
     for p in PROBABILITIES {
@@ -104,8 +106,21 @@ fn table(fleet: &Fleet, series: &Series) -> Result<String> {
     for coverage in [0.5, 0.8, 0.9, 0.95, 0.98] {
         let _ = writeln!(text, "{:>4} %   {:.1} %", 100.0 * coverage, 100.0 * between(coverage));
     }
-    if let Some(certificate) = recalibrator.certificate() {
-        let _ = writeln!(text, "\nCertificate, {certificate}");
-    }
+    let _ = writeln!(text, "\npromised:\n{}", recalibrator.certificate());
     Ok(text)
+}
+
+/// Which experts are followed, in words, the most trusted first.
+fn trusted(recalibrator: &AnyRecalibrator) -> String {
+    let Some(mixture) = recalibrator.mixture() else { return String::new() };
+    let mut experts = mixture.trusted();
+    if experts.len() < 2 {
+        return String::new();
+    }
+    experts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut text = "\nwhom it trusts now\n".to_owned();
+    for (expert, weight) in experts {
+        let _ = writeln!(text, "{:>5.1} %  {expert:<8} {}", 100.0 * weight, expert.words());
+    }
+    text
 }

@@ -82,8 +82,7 @@ impl From<truecast_fleet::Error> for Failure {
         let hint = match &error {
             Error::TooManyGroups { .. } => "say how many there are: --ledger group=COLUMN:N",
             Error::OtherSettings { .. } => "use the settings of the state, or another state file",
-            Error::LedgerOnly { .. } => "leave it out, or use --method ledger",
-            Error::FixedByPaper { .. } => "leave it out: the paper's algorithm has no such part",
+            Error::NotASetting { .. } => "leave it out, or use another --method: experts has all settings",
             Error::NoTime => "name the columns with --time and --outcome-time",
             Error::Backwards { .. } => "sort the file by time",
             Error::Core(truecast::Error::Snapshot(_)) => {

@@ -1,9 +1,8 @@
 //! From a run to its report.
 
 use truecast::Recalibrator;
-use truecast::forecast::Gaussian;
 use truecast::monitor::Sides;
-use truecast_fleet::{Fleet, Lateness, RowScores, Series};
+use truecast_fleet::{Fleet, RowScores, Series, Settings};
 use truecast_report::{
     Fan, FanPoint, MapCurve, Report, ReportKind, RowSide, SeriesLine, Timeline, TimelineRow,
 };
@@ -76,38 +75,12 @@ impl Recorder {
     }
 }
 
+/// The method, and every setting that was changed.
 fn settings(fleet: &Fleet) -> Vec<(String, String)> {
-    let settings = fleet.settings();
-    let mut lines = vec![("method".to_owned(), settings.method.to_string())];
-    let mut add = |name: &str, value: String| lines.push((name.to_owned(), value));
-    if settings.paper.is_some() {
-        add("preset", "paper".to_owned());
-    }
-    if let Some(half_life) = settings.half_life {
-        add("half-life", half_life.to_string());
-    }
-    if let Some(prior) = settings.prior {
-        add("prior", prior.to_string());
-    }
-    if settings.groups > 0 {
-        add("groups", format!("up to {}", settings.groups));
-    }
-    for threshold in &settings.thresholds {
-        add("threshold", threshold.to_string());
-    }
-    for (name, on) in [("memory", settings.memory), ("trust", settings.trust), ("guard", settings.guard)] {
-        if !on {
-            add(name, "off".to_owned());
-        }
-    }
-    if settings.randomised == Some(true) {
-        add("randomised", "on".to_owned());
-    }
-    if settings.lateness != Lateness::Next {
-        add("outcomes", settings.lateness.to_string());
-    }
-    add("seed", settings.seed.to_string());
-    lines
+    let (settings, usual) = (fleet.settings(), Settings { method: fleet.settings().method, ..Settings::default() });
+    let pairs = settings.named().into_iter().zip(usual.named());
+    let told = pairs.filter(|((name, value), usual)| ["method", "seed"].contains(name) || *value != usual.1);
+    told.map(|((name, value), _)| (name.to_owned(), value)).collect()
 }
 
 fn fan(series: &Series) -> Fan {
@@ -120,9 +93,10 @@ fn fan(series: &Series) -> Fan {
     Fan { series: series.label(), points: series.fan().map(point).collect() }
 }
 
-/// The map that the series' next forecast would go through, if it were a standard normal one.
+/// The map that the series' next forecast would go through, if it were like those of late.
 fn map(series: &Series) -> Result<MapCurve> {
-    let calibrated = series.recalibrator().recalibrate(Gaussian::new(0.0, 1.0)?)?;
+    let recalibrator = series.recalibrator();
+    let calibrated = recalibrator.recalibrate(recalibrator.usual_forecast())?;
     Ok(MapCurve::new(&series.label(), calibrated.map()))
 }
 

@@ -19,6 +19,7 @@ pub(crate) struct RunSummary {
 #[derive(Debug, Serialize)]
 struct CertificateSummary {
     holds: bool,
+    words: Vec<String>,
     #[serde(flatten)]
     certificate: Certificate,
 }
@@ -26,7 +27,7 @@ struct CertificateSummary {
 /// Of base and calibrated forecasts.
 pub(crate) fn of(scoreboard: &Scoreboard, certificate: Option<Certificate>) -> RunSummary {
     let certificate =
-        certificate.map(|certificate| CertificateSummary { holds: certificate.holds(), certificate });
+        certificate.map(|certificate| CertificateSummary { holds: certificate.holds(), words: certificate.lines(), certificate });
     RunSummary { scores: scoreboard.summary(), certificate }
 }
 

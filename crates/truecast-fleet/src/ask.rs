@@ -94,11 +94,6 @@ impl Prepared {
         Prepared { answer: answer.clone(), probits }
     }
 
-    /// Φ⁻¹ of the probabilities that are asked for.
-    pub(crate) fn probits(&self) -> &[f64] {
-        &self.probits
-    }
-
     /// The numbers of one calibrated forecast, as many as the answer is wide. `members` are the ensemble as it was given.
     pub(crate) fn fill(&self, calibrated: &dyn Forecast, members: &[f64], out: &mut [f64]) {
         match &self.answer {

@@ -1,6 +1,6 @@
 //! Why a setting, a row or a state file was refused.
 
-use truecast::recalibrate::{MOST_GROUPS, Method};
+use truecast::recalibrate::MOST_GROUPS;
 
 /// What [`Result`](std::result::Result) means in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -12,19 +12,13 @@ pub enum Error {
     /// The core refused a number.
     #[error(transparent)]
     Core(#[from] truecast::Error),
-    /// A setting that only the ledger recalibrator has.
-    #[error("{setting} is a setting of the method ledger, not of {method}")]
-    LedgerOnly {
+    /// A setting that the method does not have, or that its preset fixes.
+    #[error("{setting} is no setting of {of}")]
+    NotASetting {
         /// The setting.
         setting: &'static str,
-        /// The method that was chosen.
-        method: Method,
-    },
-    /// A setting that the paper's algorithm fixes.
-    #[error("{setting} is fixed by the paper's preset")]
-    FixedByPaper {
-        /// The setting.
-        setting: &'static str,
+        /// The method, or its preset.
+        of: &'static str,
     },
     /// A series has more groups than ledgers were set up for.
     #[error("group {label:?} is one more than the {count} that were set up (at most {MOST_GROUPS})")]

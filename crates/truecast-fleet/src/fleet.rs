@@ -12,9 +12,7 @@ use truecast::Gaussian;
 use truecast::monitor::{Certificate, Scoreboard};
 
 use crate::ask::{Answered, Ask, Prepared, Question, RowScores, Task};
-use crate::certificate;
 use crate::error::{Error, Result};
-use crate::reader::{Reader, Readers};
 use crate::record::Tally;
 use crate::series::Series;
 use crate::settings::Settings;
@@ -30,9 +28,6 @@ const STRETCH: usize = 1 << 17;
 
 /// Pieces that the parts of a batch are run in: so many that no core has to wait long for another's last one.
 const PIECES: usize = 64;
-
-/// From so many rows of a series on, several forecasts are read at once.
-const WORTH_READING_TOGETHER: usize = 8;
 
 /// Rows whose answers one core puts in order in one piece.
 const PIECE: usize = 1 << 12;
@@ -182,11 +177,10 @@ impl Fleet {
         // Zeros, which the system has at hand, each on the core that first writes there.
         let mut values = vec![0.0; sorted.rows.len() * width];
         let mut parts = sorted.parts(away, &mut values, width);
-        let readers = Readers::new(question);
         let piece = (parts.len() / PIECES).max(1);
         for end in (0..rows.len()).step_by(STRETCH).map(|start| start + STRETCH) {
             let pieces = parts.par_iter_mut().with_max_len(piece);
-            pieces.for_each(|part| readers.lend(|reader| part.run(rows, end, question, width, reader)));
+            pieces.for_each(|part| part.run(rows, end, question, width));
         }
         let mut answers = Answers { values: Vec::new(), scores: Vec::new(), refused };
         for part in parts {
@@ -276,9 +270,10 @@ impl Fleet {
         Ok(all)
     }
 
-    /// The certificate over all series and all runs; `None` for methods that have none.
+    /// The certificate over all series and all runs; `None` where nothing is promised.
     pub fn certificate(&self) -> Option<Certificate> {
-        certificate::over(self.series().filter_map(|series| series.recalibrator().certificate()))
+        Certificate::over(self.series().map(|series| series.recalibrator().certificate()))
+            .filter(|certificate| certificate != &Certificate::default())
     }
 }
 
@@ -367,20 +362,18 @@ impl Sorted {
 }
 
 impl<E> Part<'_, E> {
-    /// Takes the rows that are left before `end`. Nothing waits for the reader, before or after.
+    /// Takes the rows that are left before `end`.
     fn run<R: Rows<Error = E>>(
         &mut self,
         rows: &R,
         end: usize,
         question: Question<'_>,
         width: usize,
-        reader: Option<&mut Reader>,
     ) {
         let count = self.rows.partition_point(|&row| (row as usize) < end);
         let (own_rows, rows_left) = self.rows.split_at(count);
         let (values, values_left) = std::mem::take(&mut self.values).split_at_mut(count * width);
         (self.rows, self.values) = (rows_left, values_left);
-        let mut reader = reader.filter(|_| count >= WORTH_READING_TOGETHER);
         // The picture is of the first series only.
         let fan = if self.at == 0 { question.ask.fan } else { 0 };
         let question = Question { ask: &Ask { fan, ..question.ask.clone() }, ..question };
@@ -394,20 +387,6 @@ impl<E> Part<'_, E> {
             for (number, (&row, plain)) in (first..).zip(together.iter().zip(&plain)) {
                 let (row, scored) = (row as usize, self.scores.len());
                 let refuse = |error| rows.refuse(row, error);
-                if let (Some(reader), Some((forecast, outcome))) = (&mut reader, plain) {
-                    let stepped = self.series.step_unread(forecast, *outcome, reader).map_err(refuse);
-                    let failed = stepped.map_err(|error| self.refused.push((row, error))).is_err();
-                    if failed {
-                        reader.answer(&mut values[..number * width], width);
-                        values[number * width..][..width].fill(f64::NAN);
-                    } else if reader.is_full() {
-                        reader.answer(&mut values[..(number + 1) * width], width);
-                    }
-                    continue;
-                }
-                if let Some(reader) = &mut reader {
-                    reader.answer(&mut values[..number * width], width);
-                }
                 let own = &mut values[number * width..][..width];
                 let answers = &mut Answered { row, values: own, scores: &mut self.scores };
                 let stepped = match plain {
@@ -428,9 +407,6 @@ impl<E> Part<'_, E> {
                     }
                 }
             }
-        }
-        if let Some(reader) = &mut reader {
-            reader.answer(values, width);
         }
     }
 }

@@ -7,12 +7,10 @@
 #![forbid(unsafe_code)]
 
 mod ask;
-mod certificate;
 mod error;
 mod fleet;
 mod parts;
 mod point;
-mod reader;
 mod record;
 mod series;
 mod settings;

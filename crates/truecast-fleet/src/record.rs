@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use truecast::monitor::{Coverage, Scoreboard};
-use truecast::recalibrate::Scores;
 use truecast::{Forecast, normal};
 
 use crate::ask::{Answered, FAN, FanPoint, Question, RowScores};
@@ -32,13 +31,6 @@ impl Tally {
         self.outcomes += 1;
         self.raw += u64::from(Coverage::holds(base, outcome, 0.8));
         self.calibrated += u64::from(Coverage::holds(calibrated, outcome, 0.8));
-    }
-
-    /// The same by the scores of forecasts without atoms, whose scores are not drawn.
-    pub(crate) fn count_scores(&mut self, scores: Scores) {
-        self.outcomes += 1;
-        self.raw += u64::from(scores.base.abs() <= EIGHTY);
-        self.calibrated += u64::from(scores.calibrated.abs() <= EIGHTY);
     }
 
     pub(crate) fn add(&mut self, other: &Tally) {

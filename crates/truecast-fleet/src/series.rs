@@ -11,7 +11,6 @@ use truecast::{Forecast, Gaussian, Recalibrator, Samples, Stream, Ticket, random
 use crate::ask::{Answered, FanPoint, Given, Question, Task};
 use crate::error::{Error, Result};
 use crate::point::LearnedScale;
-use crate::reader::Reader;
 use crate::record::{Record, Row, Tally};
 use crate::settings::{Lateness, Settings};
 
@@ -177,32 +176,6 @@ impl Series {
         answers: &mut Answered<'_>,
     ) -> Result<()> {
         self.take_at_once(forecast, &[], Groups::NONE, outcome, question, answers)?;
-        self.rows += 1;
-        self.record.tally.rows += 1;
-        Ok(())
-    }
-
-    /// The same with the answer left to `reader`; if the row is refused, nothing of it is.
-    pub(crate) fn step_unread(
-        &mut self,
-        forecast: &Gaussian,
-        outcome: f64,
-        reader: &mut Reader,
-    ) -> Result<()> {
-        let before = reader.waiting();
-        let stepped = self.stream.step(forecast, Groups::NONE, outcome, |calibrated| {
-            reader.push(*forecast, calibrated.map());
-            Ok::<(), Error>(())
-        });
-        match stepped {
-            Ok(((), scores)) => self.record.tally.count_scores(scores),
-            Err(error) => {
-                if reader.waiting() > before {
-                    reader.forget_last();
-                }
-                return Err(error);
-            }
-        }
         self.rows += 1;
         self.record.tally.rows += 1;
         Ok(())

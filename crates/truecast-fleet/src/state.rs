@@ -54,25 +54,9 @@ impl Fleet {
 
 /// The settings that differ from `other`'s, in words.
 fn describe(settings: &Settings, other: &Settings) -> String {
-    fn optional<T: ToString>(value: Option<T>) -> String {
-        value.map_or("none".to_owned(), |value| value.to_string())
-    }
-    let parts = [
-        ("method", settings.method.to_string(), other.method.to_string()),
-        ("paper", optional(settings.paper), optional(other.paper)),
-        ("groups", settings.groups.to_string(), other.groups.to_string()),
-        ("thresholds", format!("{:?}", settings.thresholds), format!("{:?}", other.thresholds)),
-        ("half-life", optional(settings.half_life), optional(other.half_life)),
-        ("prior", optional(settings.prior), optional(other.prior)),
-        ("memory", settings.memory.to_string(), other.memory.to_string()),
-        ("trust", settings.trust.to_string(), other.trust.to_string()),
-        ("guard", settings.guard.to_string(), other.guard.to_string()),
-        ("randomised", optional(settings.randomised), optional(other.randomised)),
-        ("seed", settings.seed.to_string(), other.seed.to_string()),
-        ("outcomes known", settings.lateness.to_string(), other.lateness.to_string()),
-    ];
-    let differing = parts.into_iter().filter(|(_, mine, theirs)| mine != theirs);
-    differing.map(|(name, mine, _)| format!("{name} {mine}")).collect::<Vec<_>>().join(", ")
+    let pairs = settings.named().into_iter().zip(other.named());
+    let differing = pairs.filter(|(mine, theirs)| mine != theirs);
+    differing.map(|((name, mine), _)| format!("{name} {mine}")).collect::<Vec<_>>().join(", ")
 }
 
 fn malformed(error: &postcard::Error) -> Error {

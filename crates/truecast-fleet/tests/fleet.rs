@@ -318,12 +318,12 @@ fn damaged_and_foreign_states_are_refused() {
     for end in 0..bytes.len() {
         assert!(Fleet::from_bytes(&bytes[..end]).is_err(), "{end} bytes");
     }
-    let foreign: Stream<truecast::LedgerRecalibrator> = Stream::new(Default::default());
+    let foreign: Stream<truecast::Pipeline> = Stream::new(Default::default());
     assert_eq!(
         Fleet::from_bytes(&foreign.to_bytes().unwrap()).unwrap_err(),
         Error::Core(CoreError::Snapshot(SnapshotError::BadMagic))
     );
-    let other = Settings { seed: 9, guard: false, ..Settings::default() };
+    let other = Settings { seed: 9, guard: Some(truecast::GuardMode::Off), ..Settings::default() };
     let error = fleet.expect(&other).unwrap_err().to_string();
     assert_eq!(error, "the state was made with guard true, seed 0 and cannot go on with guard false, seed 9");
 }
@@ -336,7 +336,7 @@ fn the_certificate_of_many_series_holds_and_counts_all_of_them() {
     fleet.run(&rows, &ask(Answer::Nothing));
     let certificate = fleet.certificate().unwrap();
     assert!(certificate.holds());
-    assert_eq!(certificate.steps, fleet.series().map(|series| series.recalibrator().steps()).sum::<u64>());
+    assert_eq!(certificate.stop_loss.as_ref().unwrap().outcomes, fleet.series().map(|series| series.recalibrator().steps()).sum::<u64>());
     assert_eq!(fleet.tally().rows, 600);
-    assert_eq!(fleet.tally().outcomes, certificate.steps);
+    assert_eq!(fleet.tally().outcomes, certificate.stop_loss.as_ref().unwrap().outcomes);
 }

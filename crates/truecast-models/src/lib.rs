@@ -1,11 +1,11 @@
 //! Online base forecasters for [`truecast`]: they predict, then learn, and give forecasts of the core.
 //!
 //! ```
-//! use truecast::{LedgerRecalibrator, Stream};
+//! use truecast::{Pipeline, Stream};
 //! use truecast_models::{BayesianRidge, BayesianRidgeParameters, Model};
 //!
 //! let mut model = BayesianRidge::new(2, BayesianRidgeParameters::default())?;
-//! let mut stream = Stream::new(LedgerRecalibrator::default());
+//! let mut stream = Stream::new(Pipeline::default());
 //! for step in 0..200 {
 //!     let x = [(0.1 * f64::from(step)).sin(), (0.3 * f64::from(step)).cos()];
 //!     let y = 1.0 + 2.0 * x[0] - x[1] + 0.1 * (7.0 * f64::from(step)).sin();

@@ -160,7 +160,7 @@ fn raised(py: Python<'_>, error: Error) -> PyResult<PyErr> {
         }
         Error::NoCertificate(method) => {
             let message = format!(
-                "{method} promises nothing that can be certified: the method ledger does, once it has a series"
+                "{method} promises nothing: there is no stop-loss and no guard, or no series yet"
             );
             build(py, "NoCertificateError", &message, &[("method", method.into_pyobject(py)?.into_any())])
         }
@@ -283,6 +283,8 @@ fn core(py: Python<'_>, error: &truecast::Error) -> PyResult<PyErr> {
         }
         Core::ForeignPlan { expected, found } => exception!(py, error, "ForeignPlanError", expected, found),
         Core::UnknownMethod { name } => exception!(py, error, "UnknownMethodError", name),
+        Core::UnknownExpert { name } => exception!(py, error, "UnknownExpertError", name),
+        Core::UnknownGuard { name } => exception!(py, error, "UnknownGuardError", name),
         Core::Snapshot(reason) => snapshot(py, reason),
         // The enum may grow; a new variant is a TruecastError until it has a class of its own.
         other => build(py, "TruecastError", &other.to_string(), &[]),
@@ -311,11 +313,7 @@ fn fleet(py: Python<'_>, error: &truecast_fleet::Error) -> PyResult<PyErr> {
     use truecast_fleet::Error as Fleet;
     match error {
         Fleet::Core(error) => core(py, error),
-        Fleet::LedgerOnly { setting, method } => {
-            let method = &method.name();
-            exception!(py, error, "LedgerOnlyError", setting, method)
-        }
-        Fleet::FixedByPaper { setting } => exception!(py, error, "FixedByPaperError", setting),
+        Fleet::NotASetting { setting, of } => exception!(py, error, "NotASettingError", setting, of),
         Fleet::TooManyGroups { label, count } => exception!(py, error, "TooManyGroupsError", label, count),
         Fleet::OtherSettings { saved, asked } => exception!(py, error, "OtherSettingsError", saved, asked),
         Fleet::NoTime => build(py, "NoTimeError", &error.to_string(), &[]),

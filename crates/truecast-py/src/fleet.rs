@@ -29,7 +29,7 @@ use crate::table::{Asked, Table};
 ///
 /// Parameters
 /// ----------
-/// method, trust, guard, half_life, seed, memory, prior, randomised, groups, thresholds
+/// method, stop_loss, guard, experts, lags, half_life, seed, prior, randomised, groups, thresholds, bounds
 ///     As of `Recalibrator`.
 /// delay : int
 ///     How many more rows of its series come before an outcome is known.
@@ -124,27 +124,28 @@ fn expect_length(what: &'static str, rows: usize, found: usize) -> Result<()> {
 #[pymethods]
 impl Fleet {
     #[new]
-    #[pyo3(signature = (method = "ledger", *, trust = true, guard = true, half_life = None, seed = 0, memory = true,
-        prior = None, randomised = None, groups = 0, thresholds = None, delay = 0, timed = false, paper = None))]
+    #[pyo3(signature = (method = "experts", *, stop_loss = 0.005, guard = None, experts = None, lags = true,
+        half_life = None, seed = 0, prior = None, randomised = None, groups = 0, thresholds = None, bounds = None, delay = 0, timed = false, paper = None))]
     #[allow(clippy::too_many_arguments)]
-    #[allow(clippy::fn_params_excessive_bools)]
     fn new(
         method: &str,
-        trust: bool,
-        guard: bool,
+        stop_loss: Option<f64>,
+        guard: Option<&str>,
+        experts: Option<Vec<String>>,
+        lags: bool,
         half_life: Option<f64>,
         seed: u64,
-        memory: bool,
         prior: Option<f64>,
         randomised: Option<bool>,
         groups: u8,
         thresholds: Option<Vec<f64>>,
+        bounds: Option<(Option<f64>, Option<f64>)>,
         delay: u64,
         timed: bool,
         paper: Option<usize>,
     ) -> Result<Self> {
         let mut settings = settings::settings(
-            method, trust, guard, half_life, seed, memory, prior, randomised, groups, thresholds,
+            method, stop_loss, guard, experts, lags, half_life, seed, prior, randomised, groups, thresholds, bounds,
         )?;
         settings.paper = paper;
         settings.lateness = match (timed, delay) {
@@ -157,7 +158,7 @@ impl Fleet {
 
     /// The paper's setting; see `Recalibrator.paper`.
     #[staticmethod]
-    #[pyo3(signature = (n = 20, *, method = "ledger", seed = 0))]
+    #[pyo3(signature = (n = 20, *, method = "experts", seed = 0))]
     fn paper(n: usize, method: &str, seed: u64) -> Result<Self> {
         Ok(Fleet::around(truecast_fleet::Fleet::new(settings::paper(n, method, seed)?)?))
     }
@@ -192,7 +193,6 @@ impl Fleet {
     #[pyo3(signature = (keys, forecasts, y = None, *, coverage = None, q = None, mean = false, std = false, pit = false,
         crps = false, groups = None, time = None, due = None, missing = false))]
     #[allow(clippy::too_many_arguments)]
-    #[allow(clippy::fn_params_excessive_bools)]
     fn run<'py>(
         &self,
         py: Python<'py>,

@@ -3,6 +3,7 @@
 use pyo3::PyClassInitializer;
 use pyo3::prelude::*;
 use truecast::forecast::{self, AnyForecast};
+use truecast::normal;
 
 use crate::distribution::{Distribution, Like};
 use crate::errors::{Error, Result};
@@ -405,13 +406,11 @@ impl Recalibrated {
         }
     }
 
-    /// The map in force: probabilities of the base, and what is announced in their place before the guard.
+    /// The map in force: probabilities of the base where it bends, and what is announced in their place.
     #[getter]
     fn map(slf: PyRef<'_, Self>) -> Result<(Vec<f64>, Vec<f64>)> {
         match &slf.as_super().held {
-            Held::Calibrated { map, .. } => {
-                Ok((map.levels().probabilities().to_vec(), map.announced().to_vec()))
-            }
+            Held::Calibrated { map, .. } => Ok(map.bends().map(|(z, t)| (normal::cdf(z), normal::cdf(t))).unzip()),
             Held::Plain(_) => Err(another_kind()),
         }
     }

@@ -33,24 +33,29 @@ use crate::settings::{self, GroupSet};
 /// method : str
 ///     ``ledger`` (the default), ``approachability``, ``internal-regret``, ``defensive``, ``running-mean``, ``tophat``, ``isotonic``, ``aci``, ``dtaci``, ``sf-ogd``,
 ///     ``saocp`` or ``pid``. All but `method` and `seed` are settings of the ledger recalibrator alone.
-/// trust : bool
-///     Mix with the forecaster by what each would have lost.
-/// guard : bool
-///     Keep the coverage of every quantile within a budget of order √n.
+/// stop_loss : float or None
+///     Never be behind the forecaster by more than this share of its score, at any time; None for no limit.
+/// guard : {"priced", "strict", "off"}, optional
+///     Keep the coverage of central intervals within a budget of order √n: as far as the stop-loss allows, whatever it costs, or not at all.
+///     By default priced for ``experts`` and ``ledger``, off for the methods of others.
+/// experts : sequence of str, optional
+///     Whom to mix beside the forecaster: ``ledger``, ``mean``, ``spread``, ``affine``; all by default.
+/// lags : bool
+///     Let experts see where the last outcomes fell.
 /// half_life : float, optional
 ///     Outcomes after which an old one counts half.
 /// seed : int
 ///     Key of all random draws: they are functions of the seed and the step.
-/// memory : bool
-///     Follow running means of the outcomes where they are more accurate.
 /// prior : float, optional
-///     Observations for which the forecaster's own probabilities count; 10 by default.
+///     Observations for which the forecaster's own probabilities count in the ledgers; 10 by default.
 /// randomised : bool, optional
 ///     Round plays to a grid by a coin: calibrated in the strict sense.
 /// groups : int
 ///     How many groups to keep calibrated, each within itself; forecasts then name theirs.
 /// thresholds : sequence of float, optional
 ///     Outcomes y at which P(Y ≤ y) is kept calibrated.
+/// bounds : (float or None, float or None), optional
+///     The least and the largest outcome there can be: no calibrated quantile lies beyond them.
 ///
 /// Examples
 /// --------
@@ -81,7 +86,7 @@ struct State {
 
 impl State {
     fn new(recalibrator: AnyRecalibrator, scale: Scale) -> Self {
-        State { plan: truecast::Recalibrator::empty_plan(&recalibrator), recalibrator, scale, planned: None }
+        State { plan: Plan::at_once(), recalibrator, scale, planned: None }
     }
 
     /// Makes `plan` the one for this forecast.
@@ -120,29 +125,30 @@ fn groups_of(groups: Option<GroupSet>) -> Groups {
 #[pymethods]
 impl Recalibrator {
     #[new]
-    #[pyo3(signature = (method = "ledger", *, trust = true, guard = true, half_life = None, seed = 0, memory = true,
-        prior = None, randomised = None, groups = 0, thresholds = None))]
+    #[pyo3(signature = (method = "experts", *, stop_loss = 0.005, guard = None, experts = None, lags = true,
+        half_life = None, seed = 0, prior = None, randomised = None, groups = 0, thresholds = None, bounds = None))]
     #[allow(clippy::too_many_arguments)]
-    #[allow(clippy::fn_params_excessive_bools)]
     fn new(
         method: &str,
-        trust: bool,
-        guard: bool,
+        stop_loss: Option<f64>,
+        guard: Option<&str>,
+        experts: Option<Vec<String>>,
+        lags: bool,
         half_life: Option<f64>,
         seed: u64,
-        memory: bool,
         prior: Option<f64>,
         randomised: Option<bool>,
         groups: u8,
         thresholds: Option<Vec<f64>>,
+        bounds: Option<(Option<f64>, Option<f64>)>,
     ) -> Result<Self> {
         let settings = settings::settings(
-            method, trust, guard, half_life, seed, memory, prior, randomised, groups, thresholds,
+            method, stop_loss, guard, experts, lags, half_life, seed, prior, randomised, groups, thresholds, bounds,
         )?;
         Ok(Recalibrator::fresh(settings.build(b"")?))
     }
 
-    /// The paper's setting: levels j/n and plays i/n, randomised, a step function; no trust and no guard.
+    /// The paper's setting: levels j/n and plays i/n, randomised, a step function; no stop-loss and no guard.
     ///
     /// Parameters
     /// ----------
@@ -151,7 +157,7 @@ impl Recalibrator {
     /// method : str
     /// seed : int
     #[staticmethod]
-    #[pyo3(signature = (n = 20, *, method = "ledger", seed = 0))]
+    #[pyo3(signature = (n = 20, *, method = "experts", seed = 0))]
     fn paper(n: usize, method: &str, seed: u64) -> Result<Self> {
         Ok(Recalibrator::fresh(settings::paper(n, method, seed)?.build(b"")?))
     }
@@ -205,7 +211,7 @@ impl Recalibrator {
         let State { recalibrator, scale, plan, planned } = &mut *state;
         // All or nothing: the scale moves only if the outcome was booked.
         let learned = scale.after(point, y)?;
-        recalibrator.resolve(plan, base.forecast(), y)?;
+        recalibrator.conclude(plan, base.forecast(), y)?;
         (*scale, *planned) = (learned, None);
         Ok(())
     }
@@ -245,7 +251,6 @@ impl Recalibrator {
     #[pyo3(signature = (forecasts, y, *, coverage = None, q = None, mean = false, std = false, pit = false, crps = false,
         groups = None, missing = false))]
     #[allow(clippy::too_many_arguments)]
-    #[allow(clippy::fn_params_excessive_bools)]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -286,13 +291,13 @@ impl Recalibrator {
     /// Raises
     /// ------
     /// NoCertificateError
-    ///     For methods other than ``ledger``.
+    ///     If nothing protects, as in the paper's preset of methods without ledgers.
     fn certificate<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         let (found, method) = {
             let state = self.lock(py)?;
             (state.recalibrator.certificate(), state.recalibrator.method())
         };
-        certificate::object(py, found, method.name())
+        certificate::object(py, Some(found), method.name())
     }
 
     /// Outcomes learned from so far.

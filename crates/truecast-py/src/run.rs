@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyNone};
 use truecast::forecast::Moments;
-use truecast::recalibrate::{AnyRecalibrator, Map, MomentReader, Plan, QuantileReader};
-use truecast::{Forecast, Gaussian, Groups, Recalibrator, normal};
+use truecast::recalibrate::{AnyRecalibrator, Plan};
+use truecast::{Forecast, Groups, Recalibrator, normal};
 
 use crate::distribution::probability;
 use crate::errors::Result;
@@ -61,51 +61,6 @@ impl Wanted {
         })?;
         let quantiles = Probits::new(q, |q| Ok(normal::quantile(probability("q", q)?)))?;
         Ok(Wanted { intervals, quantiles, mean, std, pit, crps })
-    }
-
-    /// Where nothing is read of a forecast but a few intervals and moments, they are read several forecasts at a time.
-    fn readers(&self) -> Option<Readers> {
-        if self.crps || !self.quantiles.probits.is_empty() {
-            return None;
-        }
-        let ends: Vec<f64> = self.intervals.probits.iter().flat_map(|&z| [z, -z]).collect();
-        let intervals = if ends.is_empty() { None } else { Some(QuantileReader::new(&ends)?) };
-        let moments = (self.mean || self.std).then(MomentReader::new);
-        Some(Readers { intervals, moments })
-    }
-}
-
-/// What reads several forecasts at a time. Each column is filled in the order of the rows, whichever comes first.
-struct Readers {
-    intervals: Option<QuantileReader>,
-    moments: Option<MomentReader>,
-}
-
-impl Readers {
-    /// One more row, and the answers of those that need not wait any longer.
-    fn push(&mut self, base: Gaussian, map: &Map, columns: &mut Columns, wanted: &Wanted) {
-        if let Some(intervals) = &mut self.intervals {
-            intervals.push(base, map);
-            if intervals.is_full() {
-                columns.push_intervals(intervals);
-            }
-        }
-        if let Some(moments) = &mut self.moments {
-            moments.push(base, map);
-            if moments.is_full() {
-                columns.push_moments(moments, wanted);
-            }
-        }
-    }
-
-    /// The answers of all rows that wait.
-    fn finish(&mut self, columns: &mut Columns, wanted: &Wanted) {
-        if let Some(intervals) = &mut self.intervals {
-            columns.push_intervals(intervals);
-        }
-        if let Some(moments) = &mut self.moments {
-            columns.push_moments(moments, wanted);
-        }
     }
 }
 
@@ -181,21 +136,6 @@ impl Columns {
         }
     }
 
-    /// The intervals of the forecasts that wait.
-    fn push_intervals(&mut self, reader: &mut QuantileReader) {
-        reader.read(|ends| {
-            for [lower, upper] in ends.as_chunks::<2>().0 {
-                self.lower.push(*lower);
-                self.upper.push(*upper);
-            }
-        });
-    }
-
-    /// The moments of the forecasts that wait.
-    fn push_moments(&mut self, reader: &mut MomentReader, wanted: &Wanted) {
-        reader.read(|moments| self.push_of(moments, wanted));
-    }
-
     /// Python's dataclass `truecast.Run`.
     pub(crate) fn into_object<'py>(self, py: Python<'py>, wanted: &Wanted) -> Result<Bound<'py, PyAny>> {
         let rows = self.rows;
@@ -242,29 +182,18 @@ pub(crate) fn series(
     }
     let Learner { recalibrator, scale } = learner;
     let mut columns = Columns::with_room(outcomes.len(), wanted);
-    let mut readers = wanted.readers();
     for (row, &outcome) in outcomes.iter().enumerate() {
         let groups = groups.map_or(Groups::NONE, |groups| groups[row]);
         let mut step = || -> Result<()> {
             let base = forecasts.get(row, scale)?;
             recalibrator.plan(base.forecast(), groups, recalibrator.steps(), plan)?;
-            match (&*base, &mut readers) {
-                (Base::Gaussian(gaussian), Some(readers)) => {
-                    readers.push(*gaussian, plan.map(), &mut columns, wanted);
-                }
-                (Base::Gaussian(gaussian), None) => {
-                    columns.push(&plan.calibrated(*gaussian), outcome, wanted);
-                }
-                (Base::Other(forecast), readers) => {
-                    if let Some(readers) = readers {
-                        readers.finish(&mut columns, wanted);
-                    }
-                    columns.push(&plan.calibrated(&**forecast), outcome, wanted);
-                }
+            match &*base {
+                Base::Gaussian(gaussian) => columns.push(&plan.calibrated(*gaussian), outcome, wanted),
+                Base::Other(forecast) => columns.push(&plan.calibrated(&**forecast), outcome, wanted),
             }
             let mut score = f64::NAN;
             if !outcome.is_nan() {
-                score = recalibrator.resolve(plan, base.forecast(), outcome)?.calibrated;
+                score = recalibrator.conclude(plan, base.forecast(), outcome)?.calibrated;
                 *scale = scale.after(forecasts.point(row), outcome)?;
             }
             if wanted.pit {
@@ -273,9 +202,6 @@ pub(crate) fn series(
             Ok(())
         };
         step().map_err(|error| error.at_row(row))?;
-    }
-    if let Some(readers) = &mut readers {
-        readers.finish(&mut columns, wanted);
     }
     Ok(columns)
 }

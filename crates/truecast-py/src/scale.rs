@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use pyo3::prelude::*;
 use truecast::recalibrate::AnyRecalibrator;
 use truecast::stream::envelope;
-use truecast::{AnyForecast, LedgerRecalibrator, SnapshotError, Stream};
+use truecast::{AnyForecast, SnapshotError, Stream};
 use truecast_fleet::LearnedScale;
 
 use crate::distribution::Like;
@@ -104,7 +104,7 @@ pub(crate) fn save(stream: &CoreStream, scale: &Scale, points: &BTreeMap<u64, f6
 /// Loads what `save` wrote, or a stream that Rust saved; anything damaged or inconsistent is refused.
 pub(crate) fn load(bytes: &[u8]) -> Result<(CoreStream, Scale, BTreeMap<u64, f64>)> {
     if !bytes.starts_with(MAGIC) {
-        let stream = plain(bytes)?;
+        let stream = Stream::from_bytes(bytes)?;
         let scale = Scale::new(stream.recalibrator());
         return Ok((stream, scale, BTreeMap::new()));
     }
@@ -114,7 +114,7 @@ pub(crate) fn load(bytes: &[u8]) -> Result<(CoreStream, Scale, BTreeMap<u64, f64
     if !rest.is_empty() {
         return Err(malformed(format!("{} bytes behind the end", rest.len())));
     }
-    let stream = plain(&snapshot)?;
+    let stream = Stream::from_bytes(&snapshot)?;
     let scale = Scale::with(learned, stream.recalibrator());
     if learned.learned().is_some_and(|learned| learned.half_life() != scale.half_life) {
         let (field, rule) = ("half-life of the scale", "that of the recalibrator");
@@ -129,20 +129,6 @@ pub(crate) fn load(bytes: &[u8]) -> Result<(CoreStream, Scale, BTreeMap<u64, f64
         return Err(SnapshotError::Invalid { field, rule }.into());
     }
     Ok((stream, scale, points.into_iter().collect()))
-}
-
-/// A stream of any method; those that hold a ledger recalibrator by its own name are taken as well.
-fn plain(bytes: &[u8]) -> Result<CoreStream> {
-    let error = match Stream::from_bytes(bytes) {
-        Ok(stream) => return Ok(stream),
-        Err(error) => error,
-    };
-    match Stream::<LedgerRecalibrator, AnyForecast>::from_bytes(bytes) {
-        Ok(stream) if stream.pending().next().is_none() => {
-            Ok(Stream::new(AnyRecalibrator::Ledger(Box::new(stream.recalibrator().clone()))))
-        }
-        _ => Err(error.into()),
-    }
 }
 
 fn malformed(reason: String) -> Error {

@@ -3,37 +3,43 @@
 use std::str::FromStr;
 
 use pyo3::prelude::*;
-use truecast::recalibrate::{AnyRecalibrator, Method};
-use truecast::{Groups, Recalibrator};
+use truecast::expert::ExpertKind;
+use truecast::recalibrate::{AnyRecalibrator, Method, STOP_LOSS};
+use truecast::{Groups, GuardMode, Recalibrator};
 use truecast_fleet::{Lateness, Settings};
 
 use crate::errors::Result;
 
 /// Keyword arguments of a recalibrator; ranges are checked by who uses them.
 #[allow(clippy::too_many_arguments)]
-#[allow(clippy::fn_params_excessive_bools)]
 pub(crate) fn settings(
     method: &str,
-    trust: bool,
-    guard: bool,
+    stop_loss: Option<f64>,
+    guard: Option<&str>,
+    experts: Option<Vec<String>>,
+    lags: bool,
     half_life: Option<f64>,
     seed: u64,
-    memory: bool,
     prior: Option<f64>,
     randomised: Option<bool>,
     groups: u8,
     thresholds: Option<Vec<f64>>,
+    bounds: Option<(Option<f64>, Option<f64>)>,
 ) -> Result<Settings> {
+    let experts = experts.map(|names| names.iter().map(|name| ExpertKind::from_str(name)).collect());
+    let bounds = bounds.map(|(low, high)| (low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY)));
     Ok(Settings {
         method: Method::from_str(method)?,
-        paper: None,
+        stop_loss,
+        guard: guard.map(GuardMode::from_str).transpose()?,
+        experts: experts.transpose()?,
+        lags,
+        prior,
+        half_life,
         groups,
         thresholds: thresholds.unwrap_or_default(),
-        half_life,
-        prior,
-        memory,
-        trust,
-        guard,
+        bounds,
+        paper: None,
         randomised,
         seed,
         lateness: Lateness::Next,
@@ -48,16 +54,19 @@ pub(crate) fn paper(n: usize, method: &str, seed: u64) -> Result<Settings> {
 /// A recalibrator in one line.
 pub(crate) fn describe(recalibrator: &AnyRecalibrator) -> String {
     let mut text = format!("method='{}'", recalibrator.method());
-    if let AnyRecalibrator::Ledger(ledger) = recalibrator {
-        let parameters = ledger.parameters();
-        for (name, on) in [
-            ("memory", ledger.memories().is_some()),
-            ("trust", ledger.trust().is_some()),
-            ("guard", ledger.guard().is_some()),
-        ] {
-            if !on {
-                text += &format!(", {name}=False");
-            }
+    let (protection, method) = (recalibrator.protection(), recalibrator.method());
+    if protection.stop_loss != Some(STOP_LOSS) {
+        let share = protection.stop_loss.map_or("None".to_owned(), |share| share.to_string());
+        text += &format!(", stop_loss={share}");
+    }
+    if protection.guard != method.guard() {
+        text += &format!(", guard='{}'", protection.guard.name());
+    }
+    if let Some(mixture) = recalibrator.mixture() {
+        let parameters = mixture.parameters();
+        if method == Method::Experts && parameters.experts().len() < ExpertKind::ALL.len() {
+            let names: Vec<&str> = parameters.experts().iter().map(|expert| expert.name()).collect();
+            text += &format!(", experts={names:?}");
         }
         if parameters.ledgers().len() > 2 {
             let kinds: Vec<String> = parameters.ledgers().iter().map(ToString::to_string).collect();

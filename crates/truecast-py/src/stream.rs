@@ -25,7 +25,7 @@ use crate::settings::{self, GroupSet};
 ///
 /// Parameters
 /// ----------
-/// method, trust, guard, half_life, seed, memory, prior, randomised, groups, thresholds
+/// method, stop_loss, guard, experts, lags, half_life, seed, prior, randomised, groups, thresholds, bounds
 ///     As of `Recalibrator`.
 ///
 /// Examples
@@ -74,31 +74,32 @@ fn object(
 #[pymethods]
 impl Stream {
     #[new]
-    #[pyo3(signature = (method = "ledger", *, trust = true, guard = true, half_life = None, seed = 0, memory = true,
-        prior = None, randomised = None, groups = 0, thresholds = None))]
+    #[pyo3(signature = (method = "experts", *, stop_loss = 0.005, guard = None, experts = None, lags = true,
+        half_life = None, seed = 0, prior = None, randomised = None, groups = 0, thresholds = None, bounds = None))]
     #[allow(clippy::too_many_arguments)]
-    #[allow(clippy::fn_params_excessive_bools)]
     fn new(
         method: &str,
-        trust: bool,
-        guard: bool,
+        stop_loss: Option<f64>,
+        guard: Option<&str>,
+        experts: Option<Vec<String>>,
+        lags: bool,
         half_life: Option<f64>,
         seed: u64,
-        memory: bool,
         prior: Option<f64>,
         randomised: Option<bool>,
         groups: u8,
         thresholds: Option<Vec<f64>>,
+        bounds: Option<(Option<f64>, Option<f64>)>,
     ) -> Result<Self> {
         let settings = settings::settings(
-            method, trust, guard, half_life, seed, memory, prior, randomised, groups, thresholds,
+            method, stop_loss, guard, experts, lags, half_life, seed, prior, randomised, groups, thresholds, bounds,
         )?;
         Ok(Stream::fresh(CoreStream::new(settings.build(b"")?)))
     }
 
     /// The paper's setting; see `Recalibrator.paper`.
     #[staticmethod]
-    #[pyo3(signature = (n = 20, *, method = "ledger", seed = 0))]
+    #[pyo3(signature = (n = 20, *, method = "experts", seed = 0))]
     fn paper(n: usize, method: &str, seed: u64) -> Result<Self> {
         Ok(Stream::fresh(CoreStream::new(settings::paper(n, method, seed)?.build(b"")?)))
     }
@@ -224,7 +225,7 @@ impl Stream {
             let state = self.lock(py)?;
             (state.stream.recalibrator().certificate(), state.stream.recalibrator().method())
         };
-        certificate::object(py, found, method.name())
+        certificate::object(py, Some(found), method.name())
     }
 
     /// The state with its pending forecasts: the bytes that Rust writes, and with scale and points around them if it was given points.

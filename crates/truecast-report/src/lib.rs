@@ -1,10 +1,10 @@
 //! One self-contained page on how calibrated forecasts are, and the SVG charts that it is drawn with.
 //!
 //! ```
-//! use truecast::{Gaussian, LedgerRecalibrator, Recalibrator, normal, random};
+//! use truecast::{Gaussian, Pipeline, Recalibrator, normal, random};
 //! use truecast_report::{FanPoint, Fan, MapCurve, Report, TimelineRow};
 //!
-//! let mut recalibrator = LedgerRecalibrator::default();
+//! let mut recalibrator = Pipeline::default();
 //! let mut report = Report { title: "Wind power".into(), source: "forecasts.csv".into(), ..Report::default() };
 //! let mut fan = Fan::default();
 //! for row in 0..300 {

@@ -33,14 +33,14 @@ pub(crate) fn step(t: usize, steps: usize, z: f64) -> (f64, f64, f64) {
 mod tests {
     use crate::Scenario;
     use truecast::monitor::{Coverage, Regret};
-    use truecast::{Forecast, Gaussian, LedgerRecalibrator, Stream};
+    use truecast::{Forecast, Gaussian, Pipeline, Stream};
 
     /// What the demonstration shows: 80 % intervals that cover some 60 % before and 80 % after, and a CRPS that is clearly
     /// lower (−6.6 to −8.3 % at these seeds). Each bound holds at every one of the seeds, not at a chosen one.
     #[test]
     fn raw_intervals_cover_too_little_and_calibrated_ones_do_not() {
         for seed in 0..10 {
-            let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
+            let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::default());
             let [mut raw, mut calibrated] = [(); 2].map(|()| Coverage::default());
             let mut regret = Regret::default();
             for step in Scenario::Demo.steps(5_000, seed) {

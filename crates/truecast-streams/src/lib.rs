@@ -4,11 +4,11 @@
 //! of (name, steps, seed) and of nothing else, and has the same bits on every platform.
 //!
 //! ```
-//! use truecast::{LedgerRecalibrator, Recalibrator};
+//! use truecast::{Pipeline, Recalibrator};
 //! use truecast_streams::Scenario;
 //!
 //! let scenario: Scenario = "regimes".parse()?;
-//! let mut recalibrator = LedgerRecalibrator::default();
+//! let mut recalibrator = Pipeline::default();
 //! for step in scenario.steps(1_000, 7) {
 //!     recalibrator.observe(&step.forecast(), step.outcome)?;
 //! }

@@ -20,7 +20,7 @@ fn largest_gap(plays: &Plays) -> f64 {
     plays.values().windows(2).map(|v| v[1] - v[0]).fold(0.0, f64::max)
 }
 
-/// Theorem 1 with one ledger of weight 1: Ψ ≤ 1 + κ/2, so Σ|L|/T ≤ √((N+1)(1 + κ/2)/T), on every sequence.
+/// Theorem L1 with one ledger of weight 1: Ψ ≤ 1 + κ/2, so Σ|L|/T ≤ √((N+1)(1 + κ/2)/T), on every sequence.
 #[test]
 fn ledger_rule() {
     for (grid, plays) in grids() {

@@ -6,7 +6,7 @@ mod recalibration;
 
 pub(crate) use columns::{ColumnFlags, InputFlags};
 pub(crate) use list::{Percentages, Probabilities};
-pub(crate) use recalibration::{GroupLedger, MethodFlags, Preset};
+pub(crate) use recalibration::{Bounds, GroupLedger, MethodFlags, Preset, StopLoss};
 
 use clap::ValueEnum;
 use serde::Deserialize;

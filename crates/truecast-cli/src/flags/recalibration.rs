@@ -4,7 +4,9 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
-use truecast::recalibrate::{MOST_GROUPS, Method};
+use truecast::GuardMode;
+use truecast::expert::ExpertKind;
+use truecast::recalibrate::{MOST_GROUPS, Method, STOP_LOSS};
 use truecast_fleet::{Lateness, Settings};
 
 use crate::config::Config;
@@ -57,13 +59,92 @@ impl TryFrom<String> for GroupLedger {
     }
 }
 
+/// A share of the base's score, or `off`.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "ShareOrOff")]
+pub(crate) struct StopLoss(pub(crate) Option<f64>);
+
+/// As it stands in a configuration: a number, or a word.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ShareOrOff {
+    Share(f64),
+    Word(String),
+}
+
+impl FromStr for StopLoss {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(StopLoss(None));
+        }
+        let share = text.parse().map_err(|_| "a share such as 0.005, or off".to_owned())?;
+        Ok(StopLoss(Some(share)))
+    }
+}
+
+impl TryFrom<ShareOrOff> for StopLoss {
+    type Error = String;
+    fn try_from(value: ShareOrOff) -> Result<Self, String> {
+        match value {
+            ShareOrOff::Share(share) => Ok(StopLoss(Some(share))),
+            ShareOrOff::Word(word) => word.parse(),
+        }
+    }
+}
+
+/// `LOW,HIGH`, either of which may be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Bounds(pub(crate) f64, pub(crate) f64);
+
+impl FromStr for Bounds {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "bounds are LOW,HIGH, either of which may be left out: `0,` or `0,100`".to_owned();
+        let (low, high) = text.split_once(',').ok_or_else(wrong)?;
+        let bound = |text: &str, none: f64| match text.trim() {
+            "" => Ok(none),
+            number => number.parse::<f64>().map_err(|_| wrong()),
+        };
+        Ok(Bounds(bound(low, f64::NEG_INFINITY)?, bound(high, f64::INFINITY)?))
+    }
+}
+
+impl TryFrom<String> for Bounds {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
 /// How to recalibrate.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Recalibration")]
 pub(crate) struct MethodFlags {
-    /// How to recalibrate: ledger (the default), approachability, internal-regret, defensive, running-mean, tophat, isotonic, aci, dtaci, sf-ogd, saocp or pid
+    /// How to recalibrate: experts (the default), ledger, approachability, internal-regret, defensive, running-mean, tophat, isotonic, aci, dtaci, sf-ogd, saocp or pid
     #[arg(long, value_name = "METHOD")]
     pub(crate) method: Option<Method>,
+
+    /// Never be behind the forecaster by more than this share of its score, at any time; `off` for no limit [default: 0.005]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) stop_loss: Option<StopLoss>,
+
+    /// Keep the coverage of intervals in its budget: priced (as far as the stop-loss allows), strict (whatever it costs) or off [default: priced; off for methods of others]
+    #[arg(long, value_name = "MODE")]
+    pub(crate) guard: Option<GuardMode>,
+
+    /// Whom to mix beside the forecaster: ledger, mean, spread, affine [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) experts: Option<Vec<ExpertKind>>,
+
+    /// Do not let experts see where the last outcomes fell: to recalibrate, and not to improve forecasts by what the past tells of the next outcome
+    #[arg(long)]
+    pub(crate) no_lags: bool,
+
+    /// The least and the largest outcome there can be: no calibrated quantile lies beyond. `0,` for no less than 0
+    #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
+    pub(crate) bounds: Option<Bounds>,
 
     /// The paper's setting of the method: N = 20, randomised, a step function
     #[arg(long, value_name = "PRESET")]
@@ -85,18 +166,6 @@ pub(crate) struct MethodFlags {
     #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
     pub(crate) prior: Option<f64>,
 
-    /// Leave out the running means, which are followed where they are more accurate than the ledgers
-    #[arg(long)]
-    pub(crate) no_memory: bool,
-
-    /// Leave out the mixing with the forecaster's own probabilities, which keeps good forecasts as they are
-    #[arg(long)]
-    pub(crate) no_trust: bool,
-
-    /// Leave out the guard, which holds every interval's coverage even against an adversary
-    #[arg(long)]
-    pub(crate) no_guard: bool,
-
     /// Round probabilities to a grid by a seeded coin, as the paper's algorithm does
     #[arg(long)]
     pub(crate) randomised: bool,
@@ -109,7 +178,7 @@ pub(crate) struct MethodFlags {
 impl MethodFlags {
     /// The settings that were said here, or else in the configuration.
     pub(crate) fn settings(&self, config: &Config, lateness: Lateness) -> Result<Settings> {
-        let method = self.method.or(config.method).unwrap_or(Method::Ledger);
+        let method = self.method.or(config.method).unwrap_or_default();
         let preset = self.preset.or(config.preset);
         let thresholds = if self.threshold.is_empty() {
             config.threshold.clone().unwrap_or_default()
@@ -122,7 +191,6 @@ impl MethodFlags {
             let problem = format!("all group ledgers together have room for more than {MOST_GROUPS} groups");
             return Err(Failure::usage(problem, "say how many each needs: --ledger group=COLUMN:N"));
         };
-        let on = |off: bool, config: Option<bool>| if off { false } else { config.unwrap_or(true) };
         let settings = Settings {
             method,
             paper: preset.map(|Preset::Paper| PAPER_RESOLUTION),
@@ -130,9 +198,11 @@ impl MethodFlags {
             thresholds,
             half_life: self.half_life.or(config.half_life),
             prior: self.prior.or(config.prior),
-            memory: on(self.no_memory, config.memory),
-            trust: on(self.no_trust, config.trust),
-            guard: on(self.no_guard, config.guard),
+            stop_loss: self.stop_loss.or(config.stop_loss).map_or(Some(STOP_LOSS), |StopLoss(share)| share),
+            guard: self.guard.or(config.guard),
+            experts: self.experts.clone().or_else(|| config.experts.clone()),
+            lags: if self.no_lags { false } else { config.lags.unwrap_or(true) },
+            bounds: self.bounds.or(config.bounds).map(|Bounds(low, high)| (low, high)),
             randomised: if self.randomised { Some(true) } else { config.randomised },
             seed: self.seed.or(config.seed).unwrap_or(0),
             lateness,

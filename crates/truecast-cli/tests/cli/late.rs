@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use truecast::{AnyForecast, LedgerRecalibrator, Stream, Ticket};
+use truecast::{AnyForecast, Pipeline, Stream, Ticket};
 use truecast_streams::Scenario;
 
 use crate::harness::Folder;
@@ -24,7 +24,7 @@ fn times_say_when_an_outcome_is_known() {
     let steps = steps(Scenario::FourTimesTooNarrow, 300, 6);
     // Row t is made at 10 t; its outcome is known between 10 t and 10 t + 63, so out of order too.
     let due = |t: usize| 10 * t + t * 37 % 64;
-    let mut stream: Stream<LedgerRecalibrator, AnyForecast> = Stream::new(LedgerRecalibrator::default());
+    let mut stream: Stream<Pipeline, AnyForecast> = Stream::new(Pipeline::default());
     let (mut expected, mut waiting): (_, Vec<(usize, usize, Ticket)>) = (Vec::new(), Vec::new());
     for (t, step) in steps.iter().enumerate() {
         waiting.sort_unstable_by_key(|&(due, t, _)| (due, t));

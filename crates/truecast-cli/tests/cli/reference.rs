@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use truecast::{AnyForecast, Forecast, Gaussian, LedgerRecalibrator, Stream, Ticket};
+use truecast::{AnyForecast, Forecast, Gaussian, Pipeline, Stream, Ticket};
 use truecast_streams::{Scenario, Step};
 
 /// One forecast and what happened, if anybody knows.
@@ -20,7 +20,7 @@ pub(crate) fn calibrated(
     delay: usize,
     take: impl Fn(&dyn Forecast) -> Vec<f64>,
 ) -> Vec<Vec<f64>> {
-    let mut stream: Stream<LedgerRecalibrator, AnyForecast> = Stream::new(LedgerRecalibrator::default());
+    let mut stream: Stream<Pipeline, AnyForecast> = Stream::new(Pipeline::default());
     let mut waiting: VecDeque<(usize, Ticket, f64)> = VecDeque::new();
     let mut answers = Vec::new();
     for (at, (forecast, outcome)) in rows.into_iter().enumerate() {

@@ -6,9 +6,11 @@
 //! | `headline.rs` | the result in words |
 //! | `held.rs` | how many outcomes intervals held |
 //! | `figures.rs` | one function per figure, with its caption |
-//! | `tables.rs` | scores, certificate, series |
+//! | `certificate.rs` | what was promised, and what was measured |
+//! | `tables.rs` | scores, series |
 //! | `style.css` | type, columns, print |
 
+mod certificate;
 mod chance;
 mod figures;
 mod headline;
@@ -40,7 +42,7 @@ pub(crate) fn html(report: &Report) -> String {
         page.close();
     }
     if let Some(certificate) = report.certificate.as_ref().filter(|_| report.compares()) {
-        tables::certificate(&mut page, certificate, report.scoreboard.rows());
+        certificate::certificate(&mut page, certificate, report.scoreboard.rows());
     }
     page.close();
     tables::series(&mut page, report);

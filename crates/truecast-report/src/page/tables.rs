@@ -1,9 +1,9 @@
 //! Tables: scores side by side, the certificate against its bounds, one line per series.
 
-use truecast::monitor::{Certificate, LedgerCertificate, Side};
+use truecast::monitor::Side;
 
 use crate::markup::Markup;
-use crate::number::{count, fixed, outcomes, percent, signed, significant};
+use crate::number::{count, fixed, percent, signed, significant};
 use crate::report::{Report, SeriesLine};
 
 use super::chance::Verdict;
@@ -14,11 +14,11 @@ const MOST_SERIES: usize = 200;
 
 const NONE: &str = "–";
 
-fn cell(page: &mut Markup, text: &str) {
+pub(super) fn cell(page: &mut Markup, text: &str) {
     page.element("td", text);
 }
 
-fn head(page: &mut Markup, names: &[(&str, &str)]) {
+pub(super) fn head(page: &mut Markup, names: &[(&str, &str)]) {
     page.tag("thead").open();
     page.tag("tr").open();
     for (name, class) in names {
@@ -29,18 +29,18 @@ fn head(page: &mut Markup, names: &[(&str, &str)]) {
 }
 
 /// Opens a table in a box of its own that scrolls, so that the page never does.
-fn open_table(page: &mut Markup, label: &str) {
+pub(super) fn open_table(page: &mut Markup, label: &str) {
     let scroll = page.tag("div").class("scroll").attribute("role", "region").attribute("tabindex", "0");
     scroll.attribute("aria-label", label).open();
     page.tag("table").open();
 }
 
-fn close_table(page: &mut Markup) {
+pub(super) fn close_table(page: &mut Markup) {
     page.close();
     page.close();
 }
 
-fn name(page: &mut Markup, text: &str) {
+pub(super) fn name(page: &mut Markup, text: &str) {
     page.tag("th").attribute("scope", "row").text(text);
 }
 
@@ -116,68 +116,6 @@ fn remark(page: &mut Markup, text: &str) {
         page.tag("small").text(text);
         page.text(" ");
     }
-}
-
-/// `rows`: how many outcomes the page is about.
-pub(super) fn certificate(page: &mut Markup, certificate: &Certificate, rows: u64) {
-    page.tag("section").class("certificate").open();
-    page.element("h2", "Certificate");
-    let holds = certificate.holds();
-    page.tag("p").open();
-    page.tag("b").class(if holds { "good" } else { "bad" }).text(if holds {
-        "It holds."
-    } else {
-        "It does not hold."
-    });
-    page.text(&format!(
-        " What the recalibrator still owes after {}{}, beside the most that it can owe on any data. ",
-        outcomes(certificate.steps),
-        if certificate.steps > rows { ", those of earlier runs among them" } else { "" }
-    ));
-    page.text(if holds {
-        "The bounds are proved; no assumption on the data is behind them."
-    } else {
-        "The bounds are proved for every stream, so this is a defect of the software: please report it."
-    });
-    let idle = |ledger: &&LedgerCertificate| {
-        certificate.steps > 0 && ledger.calibration_bound == 0.0 && ledger.regret_bound == 0.0
-    };
-    if certificate.ledgers.iter().any(|ledger| idle(&ledger)) {
-        page.text(" Ledgers without outcomes are left out.");
-    }
-    page.close();
-    open_table(page, "Certificate");
-    head(page, &[("", ""), ("measured", ""), ("at most", "")]);
-    page.tag("tbody").open();
-    row(page, "potential", certificate.potential, certificate.potential_bound);
-    for ledger in certificate.ledgers.iter().filter(|ledger| !idle(ledger)) {
-        let kind = ledger.kind.to_string();
-        row(page, &format!("{kind}: calibration error"), ledger.calibration_error, ledger.calibration_bound);
-        row(page, &format!("{kind}: regret"), ledger.regret, ledger.regret_bound);
-        if let Some(announced) = ledger.announced_regret {
-            page.tag("tr").open();
-            name(page, &format!("{kind}: regret as announced"));
-            cell(page, "");
-            cell(page, &beside(announced, ledger.regret_bound));
-            page.close();
-        }
-    }
-    page.close();
-    close_table(page);
-    page.close();
-}
-
-/// A number on the scale of its bound: what is left by rounding is nothing.
-fn beside(value: f64, bound: f64) -> String {
-    significant(if value.abs() < 1e-12 * bound.abs() { 0.0 } else { value })
-}
-
-fn row(page: &mut Markup, label: &str, measured: f64, bound: f64) {
-    page.tag("tr").open();
-    name(page, label);
-    cell(page, &beside(measured, bound));
-    cell(page, &significant(bound));
-    page.close();
 }
 
 pub(super) fn series(page: &mut Markup, report: &Report) {

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use truecast::monitor::Sides;
-use truecast::{Gaussian, LedgerRecalibrator, Recalibrator, normal, random};
+use truecast::{Gaussian, Pipeline, Recalibrator, normal, random};
 use truecast_report::{Fan, FanPoint, MapCurve, Report, ReportKind, SeriesLine, TimelineRow};
 
 /// A standard normal draw.
@@ -13,7 +13,7 @@ fn noise(seed: u64, row: u64, lane: u32) -> f64 {
 
 /// A forecaster that is `scale` times as wide as the truth; the truth swings with a period of 40 rows.
 pub(crate) fn stream(rows: u64, scale: f64, seed: u64) -> Report {
-    let mut recalibrator = LedgerRecalibrator::default();
+    let mut recalibrator = Pipeline::default();
     let mut report = Report {
         title: "Day-ahead wind power".into(),
         source: "forecasts.csv".into(),

@@ -97,6 +97,12 @@ impl Affine {
         next.next().is_none()
     }
 
+    /// The location and the scale of the forecasts of late; `None` before there were some.
+    pub fn usual(&self) -> Option<(f64, f64)> {
+        let Learned { seen, means, .. } = &self.learned;
+        (*seen >= SEEN).then(|| (means[0], libm::exp(means[1])))
+    }
+
     /// The features of a forecast.
     fn features(&self, occasion: &Occasion<'_>) -> Vector {
         let Learned { seen, means, squares, .. } = &self.learned;

@@ -16,6 +16,13 @@ pub struct Gaussian {
     std: f64,
 }
 
+impl Default for Gaussian {
+    /// The standard normal distribution.
+    fn default() -> Self {
+        Gaussian { mean: 0.0, std: 1.0 }
+    }
+}
+
 impl Gaussian {
     /// A normal distribution with a finite mean and a positive, finite standard deviation.
     pub fn new(mean: f64, std: f64) -> Result<Self> {

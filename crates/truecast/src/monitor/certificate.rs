@@ -20,7 +20,7 @@ use crate::expert::Ledgers;
 use crate::recalibrate::{Furthest, Guard, GuardMode, LedgerKind, StopLoss};
 
 /// What a recalibrator promises, with what was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Never behind the base by more than a hair; `None` where there is no stop-loss.
     pub stop_loss: Option<StopLossCertificate>,
@@ -55,6 +55,8 @@ pub struct StopLossCertificate {
     pub announced: u64,
     /// Forecasts that were held back.
     pub held_back: u64,
+    /// Over how many series this is.
+    pub series: u64,
 }
 
 /// What the guard promises for each interval.
@@ -128,6 +130,34 @@ impl Certificate {
         }
     }
 
+    /// One certificate over many series, each of which has its own promises: what was won, lost and promised adds up, and errors are those of the worst
+    /// series. If each holds, so does it.
+    pub fn over(certificates: impl Iterator<Item = Certificate>) -> Option<Certificate> {
+        fn both<T>(a: &mut Option<T>, b: Option<T>, join: impl Fn(&mut T, T)) {
+            match (a, b) {
+                (Some(a), Some(b)) => join(a, b),
+                (a @ None, b) => *a = b,
+                (Some(_), None) => {}
+            }
+        }
+        certificates.reduce(|mut all, one| {
+            both(&mut all.stop_loss, one.stop_loss, StopLossCertificate::join);
+            both(&mut all.guard, one.guard, GuardCertificate::join);
+            both(&mut all.ledgers, one.ledgers, LedgersCertificate::join);
+            all
+        })
+    }
+
+    /// One line for each promise: what is promised, what was measured, how close it came.
+    pub fn lines(&self) -> Vec<String> {
+        let parts = [
+            self.stop_loss.as_ref().map(ToString::to_string),
+            self.guard.as_ref().map(ToString::to_string),
+            self.ledgers.as_ref().map(ToString::to_string),
+        ];
+        parts.into_iter().flatten().collect()
+    }
+
     /// True if every measured number that is promised is within its bound: anything else is a defect, not bad luck.
     pub fn holds(&self) -> bool {
         self.stop_loss.as_ref().is_none_or(StopLossCertificate::holds)
@@ -150,7 +180,34 @@ impl StopLossCertificate {
             furthest: account.furthest(),
             announced,
             held_back,
+            series: 1,
         })
+    }
+
+    fn join(&mut self, other: Self) {
+        for (sum, more) in [
+            (&mut self.outcomes, other.outcomes),
+            (&mut self.pending, other.pending),
+            (&mut self.announced, other.announced),
+            (&mut self.held_back, other.held_back),
+        ] {
+            *sum += more;
+        }
+        for (sum, more) in [
+            (&mut self.base, other.base),
+            (&mut self.extra, other.extra),
+            (&mut self.reserved, other.reserved),
+            (&mut self.bound, other.bound),
+            (&mut self.lead, other.lead),
+        ] {
+            *sum += more;
+        }
+        // The series that was furthest behind, for its size.
+        let share = |furthest: &Furthest| if furthest.base > 0.0 { furthest.behind / furthest.base } else { 0.0 };
+        if share(&other.furthest) > share(&self.furthest) {
+            self.furthest = other.furthest;
+        }
+        self.series += other.series;
     }
 
     /// True if what was lost, and can still be lost, is within the bound.
@@ -183,7 +240,37 @@ impl GuardCertificate {
     }
 }
 
+impl GuardCertificate {
+    fn join(&mut self, other: Self) {
+        let (a, b) = (self.outcomes as f64, other.outcomes as f64);
+        for (all, one) in self.intervals.iter_mut().zip(other.intervals) {
+            all.covered = match (all.covered, one.covered) {
+                (Some(x), Some(y)) => Some((a * x + b * y) / (a + b)),
+                (x, y) => x.or(y),
+            };
+            all.allowed = match (all.allowed, one.allowed) {
+                (Some(x), Some(y)) => Some(x.max(y)),
+                (x, y) => x.or(y),
+            };
+        }
+        self.outcomes += other.outcomes;
+        self.held_back += other.held_back;
+    }
+}
+
 impl LedgersCertificate {
+    fn join(&mut self, other: Self) {
+        self.steps += other.steps;
+        self.potential += other.potential;
+        self.potential_bound += other.potential_bound;
+        for (sum, ledger) in self.ledgers.iter_mut().zip(other.ledgers) {
+            sum.calibration_error = sum.calibration_error.max(ledger.calibration_error);
+            sum.calibration_bound = sum.calibration_bound.max(ledger.calibration_bound);
+            sum.regret += ledger.regret;
+            sum.regret_bound += ledger.regret_bound;
+        }
+    }
+
     fn new(ledgers: &Ledgers) -> Self {
         let bounds = ledgers.potential_bounds();
         let (u, v) = (ledgers.levels().probabilities(), ledgers.plays().values());
@@ -230,7 +317,8 @@ impl LedgersCertificate {
 
 impl fmt::Display for StopLossCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "never behind the forecaster by more than {} % + ¼ score: ", 100.0 * self.share)?;
+        let each = if self.series > 1 { " in any series" } else { "" };
+        write!(f, "never behind the forecaster by more than {} % + ¼ score{each}: ", 100.0 * self.share)?;
         match self.percent() {
             None => write!(f, "no outcome yet")?,
             Some(percent) if percent > 0.0 => write!(f, "behind by {percent:.2} % now")?,
@@ -238,7 +326,8 @@ impl fmt::Display for StopLossCertificate {
         }
         let Furthest { step, behind, base } = self.furthest;
         if behind > 0.0 && base > 0.0 {
-            write!(f, ", furthest behind {:.2} % at step {step}", 100.0 * behind / base)?;
+            let whose = if self.series > 1 { " in one series" } else { "" };
+            write!(f, ", furthest behind {:.2} %{whose} at step {step}", 100.0 * behind / base)?;
         } else if self.base > 0.0 {
             write!(f, ", at no step behind")?;
         }
@@ -297,12 +386,7 @@ impl fmt::Display for LedgersCertificate {
 
 impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [
-            self.stop_loss.as_ref().map(ToString::to_string),
-            self.guard.as_ref().map(ToString::to_string),
-            self.ledgers.as_ref().map(ToString::to_string),
-        ];
-        let lines: Vec<String> = parts.into_iter().flatten().collect();
+        let lines = self.lines();
         if lines.is_empty() { f.write_str("this method promises nothing") } else { f.write_str(&lines.join("\n")) }
     }
 }

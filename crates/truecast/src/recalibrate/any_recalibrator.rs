@@ -8,8 +8,9 @@ use super::rival::{ByResidual, CrpsLearning, Emos, QuantileRegression, RollingCo
 use super::{Groups, Method, Mixture, Pipeline, Plan, Protection, Recalibrator, Scores, StopLoss};
 use crate::error::{Result, SnapshotError};
 use crate::expert::Ledgers;
-use crate::forecast::Forecast;
+use crate::forecast::{Forecast, Gaussian};
 use crate::monitor::Certificate;
+use crate::score::form::FRAC_1_SQRT_PI;
 use crate::stream::Snapshot;
 use crate::subroutine::{Approachability, Defensive, InternalRegret, RunningMean};
 
@@ -150,6 +151,13 @@ impl AnyRecalibrator {
             AnyRecalibrator::Experts(inner) | AnyRecalibrator::Ledger(inner) => Some(inner.method()),
             _ => None,
         }
+    }
+
+    /// A normal forecast like those of late, to ask what would become of it: the stop-loss knows the scale of a series.
+    pub fn usual_forecast(&self) -> Gaussian {
+        let mixed = self.mixture().filter(|mixture| mixture.parameters().mixes()).map(Mixture::usual_forecast);
+        let scale = self.account().map_or(0.0, |account| account.largest_mean() / FRAC_1_SQRT_PI);
+        mixed.unwrap_or_else(|| Gaussian::new(0.0, scale).unwrap_or_default())
     }
 }
 

@@ -131,6 +131,13 @@ impl Map {
         (!jumps).then(|| self.curve.slope(z))
     }
 
+    /// Base and calibrated probit scores at the points where the map bends, or after its steps.
+    pub fn bends(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let steps = self.jumps().map(|z| (z, self.probit(z)));
+        let curve = self.curve().into_iter().flat_map(|curve| curve.places().iter().copied().zip(curve.levels().iter().copied()));
+        curve.chain(steps)
+    }
+
     /// Where the steps are, in base probit scores; none on a continuous map.
     pub(crate) fn jumps(&self) -> impl Iterator<Item = f64> + '_ {
         self.steps.iter().flat_map(|steps| std::iter::once(steps.first()).chain(steps.levels.probits().iter().copied()))

@@ -161,11 +161,14 @@ impl Method {
         }
     }
 
-    /// A recalibrator at the method's defaults, behind stop-loss and guard; the guard is for our own methods alone, since others keep coverage their own
-    /// way or not at all.
+    /// The guard is for our own methods alone, unless it is asked for: others keep coverage their own way or not at all.
+    pub fn guard(self) -> GuardMode {
+        if self.family() == Family::Ours { GuardMode::Priced } else { GuardMode::Off }
+    }
+
+    /// A recalibrator at the method's defaults, behind stop-loss and, for our own, guard.
     pub fn build(self, seed: u64) -> Result<AnyRecalibrator> {
-        let guard = if self.family() == Family::Ours { GuardMode::Priced } else { GuardMode::Off };
-        self.build_with(seed, Protection { guard, ..Protection::default() })
+        self.build_with(seed, Protection { guard: self.guard(), ..Protection::default() })
     }
 
     /// The same behind another protection. Deterministic subroutines get the default levels and a continuous map,

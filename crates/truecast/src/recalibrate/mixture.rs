@@ -13,7 +13,7 @@ use super::aggregate::{Aggregate, MOST_EXPERTS};
 use super::{Groups, MapShape, Parameters, Plan, Recalibrator, isotonic};
 use crate::error::{self, Error, Result, SnapshotError};
 use crate::expert::{AnyExpert, Expert, ExpertKind, Ledgers, Occasion, Recent, Told};
-use crate::forecast::Forecast;
+use crate::forecast::{Forecast, Gaussian};
 use crate::stream::Snapshot;
 
 /// Experts, and the gains that weigh them.
@@ -63,6 +63,16 @@ impl Mixture {
     /// Who is trusted how much, now.
     pub fn trusted(&self) -> Vec<(ExpertKind, f64)> {
         self.parameters.experts.iter().copied().zip(self.aggregate.weights()).collect()
+    }
+
+    /// A normal forecast like those of late, to ask what would become of it; N(0, 1) before there were some.
+    pub fn usual_forecast(&self) -> Gaussian {
+        let usual = self.experts.iter().find_map(|expert| match expert {
+            AnyExpert::Affine(affine) => affine.usual(),
+            _ => None,
+        });
+        let (location, scale) = usual.unwrap_or((0.0, 1.0));
+        Gaussian::new(location, scale).unwrap_or_default()
     }
 
     /// The ledgers, if they are among the experts.

@@ -177,12 +177,17 @@ pub trait Recalibrator: Debug + Clone + Send + Sync {
         Self: Sized,
     {
         error::finite("outcome", outcome)?;
-        let mut plan = Plan { at_once: true, ..self.empty_plan() };
+        let mut plan = Plan::at_once();
         self.plan(forecast, Groups::NONE, self.steps(), &mut plan)?;
-        self.announced(&plan);
-        let scores = self.resolve(&plan, forecast, outcome);
+        self.conclude(&plan, forecast, outcome)
+    }
+
+    /// A plan is announced, and its outcome is known at once. On an error it was announced and has expired.
+    fn conclude(&mut self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
+        self.announced(plan);
+        let scores = self.resolve(plan, forecast, outcome);
         if scores.is_err() {
-            self.expire(&plan);
+            self.expire(plan);
         }
         scores
     }

@@ -76,6 +76,11 @@ impl PartialEq for Plan {
 }
 
 impl Plan {
+    /// Room for plans whose outcomes are booked before the next forecast is made: what they announce is the same, and costs less to find.
+    pub fn at_once() -> Self {
+        Plan { at_once: true, ..Plan::default() }
+    }
+
     /// The calibrated forecast: the base forecast, which must be the one that was planned for, through the map.
     pub fn calibrated<F: Forecast>(&self, base: F) -> Recalibrated<F, &Map> {
         Recalibrated::new(base, &self.map)

@@ -130,7 +130,7 @@ class Table:
     def __init__(self, taus, values, floor=-math.inf, weights=None, least=0.0, probits=None):
         self.taus, self.q, self.floor, self.least = np.array(taus), np.maximum.accumulate(np.array(values, float)), floor, least
         self.weights = np.full(len(taus), 1 / len(taus)) if weights is None else np.array(weights)
-        self.t = list(probits) if probits else [0.0 if abs(p - .5) < 1e-12 else probit(p) for p in taus]
+        self.t = list(probits) if probits is not None else [0.0 if abs(p - .5) < 1e-12 else probit(p) for p in taus]
         self.left, self.right = self.tails()
         self.q_of = Curve(self.t, self.q, self.left, self.right).level
         self.location, self.scale = self.q_of(0.0), (self.q_of(1.0) - self.q_of(-1.0)) / 2

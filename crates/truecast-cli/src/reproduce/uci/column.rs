@@ -4,7 +4,7 @@ use truecast::monitor::Scoreboard;
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, AnyRecalibrator, Method};
 use truecast::stream::Ticket;
 use truecast::subroutine::InternalRegret;
-use truecast::{Recalibrator, Stream, random};
+use truecast::{Pipeline, Protection, Recalibrator, Stream, random};
 
 use super::protocol::{Booking, Forecasts};
 use crate::failure::Result;
@@ -54,7 +54,7 @@ impl Column {
             Column::NonRandomised => "online, non-randomised",
             Column::InternalRegret => "online, internal regret",
             Column::Approachability => "online, approachability",
-            Column::Ours => "ours (ledger)",
+            Column::Ours => "ours (experts)",
         }
     }
 
@@ -67,16 +67,16 @@ impl Column {
     fn build(self, seed: u64) -> Result<Option<AnyRecalibrator>> {
         Ok(match self {
             Column::Raw => None,
-            Column::Tophat => Some(Method::Tophat.build(seed)?),
+            Column::Tophat => Some(Method::Tophat.build_with(seed, Protection::NONE)?),
             Column::NonRandomised => {
                 let paper = AlgorithmOneParameters::paper(RESOLUTION)?;
                 let parameters = AlgorithmOneParameters { randomised: false, seed, ..paper };
                 let algorithm = AlgorithmOne::<InternalRegret>::new(parameters, Default::default())?;
-                Some(AnyRecalibrator::InternalRegret(Box::new(algorithm)))
+                Some(AnyRecalibrator::InternalRegret(Box::new(Pipeline::around(algorithm, Protection::NONE))))
             }
             Column::InternalRegret => Some(Method::InternalRegret.build_paper(RESOLUTION, seed)?),
             Column::Approachability => Some(Method::Approachability.build_paper(RESOLUTION, seed)?),
-            Column::Ours => Some(Method::Ledger.build(seed)?),
+            Column::Ours => Some(Method::Experts.build(seed)?),
         })
     }
 

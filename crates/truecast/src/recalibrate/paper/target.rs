@@ -61,7 +61,7 @@ impl ClaimedBound {
     /// N B √(2(N+1)/T) + 2B/N: the paper's bound on the mean regret in CRPS after T steps, with approachability.
     ///
     /// A claim that does not follow where the cell of F_t(y) changes from step to step. Where the cell is fixed it is true, and loose:
-    /// it says nothing until T > 2(N+1)N² or so, since a CRPS on a range of B is never above B, while theorem 2 of docs/theory.md
+    /// it says nothing until T > 2(N+1)N² or so, since a CRPS on a range of B is never above B, while theorem L2 of docs/theory.md
     /// gives 2B times the calibration error, B/N + 2B √(2(N+1)/T), against a base that announces multiples of 1/M.
     pub fn regret_at(&self, steps: u64) -> f64 {
         self.resolution as f64 * self.bound * self.rate(steps) + self.regret_limit()
