@@ -19,8 +19,8 @@ use truecast::recalibrate::{GuardMode, Method, Protection};
 use truecast::{Forecast, Gaussian, Stream};
 use truecast_experiments::contestant::Contestant;
 use truecast_experiments::figures::{change, mean_and_error};
-use truecast_streams::Scenario;
 use truecast_streams::adversary::{Adversary, Alternator, IntervalStepper, LevelFlipper, Repeater, WorstPit};
+use truecast_streams::{Draws, Scenario};
 
 const SEEDS: u64 = 5;
 const MARKS: [usize; 2] = [3_000, 10_000];
@@ -41,10 +41,15 @@ fn main() {
         Box::new(IntervalStepper::new(0.8, 4.0, seed).unwrap())
     });
     against("the same within ±8", 0, |seed| Box::new(IntervalStepper::new(0.8, 8.0, seed).unwrap()));
-    against("the same within ±4, outcomes 5 late", 5, |seed| {
+    for bound in [4.0, 8.0] {
+        let title =
+            format!("steps outside of it within ±{bound}, and to the base's median where there is no room");
+        against(&title, 0, |seed| Box::new(StepperOrMedian { bound, draws: Draws::new(seed) }));
+    }
+    against("steps outside within ±4, outcomes 5 late", 5, |seed| {
         Box::new(IntervalStepper::new(0.8, 4.0, seed).unwrap())
     });
-    against("the same within ±4, outcomes 23 late", 23, |seed| {
+    against("steps outside within ±4, outcomes 23 late", 23, |seed| {
         Box::new(IntervalStepper::new(0.8, 4.0, seed).unwrap())
     });
     against("always exactly the median of the base", 0, |_| Box::new(Repeater::new(0.0).unwrap()));
@@ -58,6 +63,25 @@ fn main() {
     });
     promised();
     after_the_jump();
+}
+
+/// Steps just outside of the announced 80 % interval, on a random side; where neither has room, at the base's median, for which what was made
+/// wide has to pay.
+#[derive(Debug)]
+struct StepperOrMedian {
+    bound: f64,
+    draws: Draws,
+}
+
+impl Adversary for StepperOrMedian {
+    fn outcome(&mut self, forecast: &dyn Forecast, calibrated: &dyn Forecast) -> f64 {
+        let out = |p: f64, step: f64| forecast.probit(calibrated.quantile(p)) + step;
+        let within = |z: f64| (z.abs() <= self.bound).then_some(z);
+        let (above, below) =
+            (within(out(0.9, IntervalStepper::STEP)), within(out(0.1, -IntervalStepper::STEP)));
+        let step = if self.draws.coin() { above.or(below) } else { below.or(above) };
+        forecast.at_probit(step.unwrap_or(0.0))
+    }
 }
 
 fn against(title: &str, delay: usize, adversary: impl Fn(u64) -> Box<dyn Adversary>) {

@@ -42,6 +42,9 @@ struct Row {
     outcome: f64,
 }
 
+/// What a forecast is about, and its quantiles by level.
+type Table = (String, HashMap<u32, f64>);
+
 /// By place and horizon, in the order in which they were made.
 type Hub = BTreeMap<(String, u32), Vec<Row>>;
 
@@ -139,7 +142,7 @@ fn read(archive: &Path) -> Result<Hub, String> {
         "output_type_id",
         "value",
     ];
-    let mut tables: BTreeMap<(String, u32, String), (String, HashMap<u32, f64>)> = BTreeMap::new();
+    let mut tables: BTreeMap<_, Table> = BTreeMap::new();
     for row in cells(&forecasts, &columns) {
         let Ok(horizon) = row[2].parse::<u32>() else { continue };
         if row[1] != TARGET || row[5] != "quantile" || horizon > 3 {
@@ -147,7 +150,7 @@ fn read(archive: &Path) -> Result<Hub, String> {
         }
         let number = |cell: &str| cell.parse::<f64>().map_err(|error| format!("{cell}: {error}"));
         let level = (1e3 * number(row[6])?).round() as u32;
-        let key = (row[4].to_string(), horizon, row[0].to_string());
+        let key: (String, u32, String) = (row[4].to_string(), horizon, row[0].to_string());
         let table = tables.entry(key).or_insert_with(|| (row[3].to_string(), HashMap::new()));
         table.1.insert(level, number(row[7])?);
     }
