@@ -6,7 +6,8 @@ use truecast::monitor::{CalibrationScore, Coverage, QuantileError, Regret};
 use truecast::recalibrate::AnyRecalibrator;
 use truecast::{Forecast, Gaussian, Stream, random};
 use truecast_streams::Step;
-use truecast_streams::adversary::Adversary;
+
+use crate::figures::{change, mean_and_error};
 
 const NOMINAL: [f64; 3] = [0.5, 0.8, 0.98];
 /// The quantiles whose frequencies are compared: the ends of the usual intervals, and a grid between them.
@@ -18,7 +19,8 @@ const WINDOW: u64 = 500;
 const COVERAGE_80: f64 = 0.8;
 
 /// A method that is being measured.
-pub(crate) struct Measurement {
+#[derive(Debug)]
+pub struct Measurement {
     stream: Stream<AnyRecalibrator, Gaussian>,
     base: Side,
     calibrated: Side,
@@ -28,6 +30,7 @@ pub(crate) struct Measurement {
 }
 
 /// One of the two forecasts.
+#[derive(Debug)]
 struct Side {
     coverage: Coverage,
     quantiles: QuantileError,
@@ -77,33 +80,24 @@ impl Side {
 }
 
 impl Measurement {
-    pub(crate) fn new(recalibrator: AnyRecalibrator) -> Self {
+    /// Nothing measured yet.
+    pub fn new(recalibrator: AnyRecalibrator) -> Self {
         let stream = Stream::new(recalibrator);
         let (base, calibrated) = (Side::new(), Side::new());
         Measurement { stream, base, calibrated, regret: Regret::default(), time: Duration::ZERO, steps: 0 }
     }
 
     /// Learns without measuring.
-    pub(crate) fn learn(&mut self, step: &Step) {
+    pub fn learn(&mut self, step: &Step) {
         self.stream.observe(step.forecast(), step.outcome).unwrap();
     }
 
     /// Measures one step.
-    pub(crate) fn step(&mut self, step: &Step) {
-        self.take(step.forecast(), |_, _| step.outcome);
-    }
-
-    /// Measures one step whose outcome is chosen after the forecast was seen.
-    pub(crate) fn step_against(&mut self, adversary: &mut dyn Adversary) {
-        let forecast = Gaussian::new(0.0, 1.0).unwrap();
-        self.take(forecast, |base, calibrated| adversary.outcome(base, calibrated));
-    }
-
-    fn take(&mut self, forecast: Gaussian, outcome: impl FnOnce(&dyn Forecast, &dyn Forecast) -> f64) {
+    pub fn step(&mut self, step: &Step) {
+        let (forecast, outcome) = (step.forecast(), step.outcome);
         let start = Instant::now();
         let (ticket, calibrated) = self.stream.issue(forecast).unwrap();
         let predicted = start.elapsed();
-        let outcome = outcome(&forecast, &calibrated);
         let draw = random::uniform(1, ticket.number(), random::ATOM_LANE);
         self.base.observe(&forecast, outcome, draw);
         self.calibrated.observe(&calibrated, outcome, draw);
@@ -114,7 +108,8 @@ impl Measurement {
         self.steps += 1;
     }
 
-    pub(crate) fn summary(&self) -> Summary {
+    /// What it came to.
+    pub fn summary(&self) -> Summary {
         let change = self.regret.regret_percent().unwrap_or(f64::NAN);
         let mut calibrated = self.calibrated.figures(change);
         calibrated.nanoseconds = self.time.as_nanos() as f64 / f64::from(self.steps.max(1));
@@ -123,41 +118,43 @@ impl Measurement {
 }
 
 /// What one run came to.
-pub(crate) struct Summary {
+#[derive(Debug)]
+pub struct Summary {
     base: Figures,
     calibrated: Figures,
 }
 
 impl Summary {
-    pub(crate) fn base(&self) -> &Figures {
+    /// The base forecast.
+    pub fn base(&self) -> &Figures {
         &self.base
     }
 
-    pub(crate) fn calibrated(&self) -> &Figures {
+    /// What was announced.
+    pub fn calibrated(&self) -> &Figures {
         &self.calibrated
     }
 }
 
 /// The columns of the table.
-pub(crate) struct Figures {
-    crps_change: f64,
-    coverage: [f64; 3],
+#[derive(Debug)]
+pub struct Figures {
+    /// In percent.
+    pub crps_change: f64,
+    /// Of the 50, 80 and 98 % intervals, in percent.
+    pub coverage: [f64; 3],
     off: f64,
     rolling: f64,
     score: f64,
-    nanoseconds: f64,
+    /// For a step.
+    pub nanoseconds: f64,
 }
 
 /// One line of the table: means over the runs.
-pub(crate) fn row(name: &str, runs: &[Summary], side: impl Fn(&Summary) -> &Figures) -> String {
+pub fn row(name: &str, runs: &[Summary], side: impl Fn(&Summary) -> &Figures) -> String {
     let column =
         |figure: &dyn Fn(&Figures) -> f64| runs.iter().map(|run| figure(side(run))).collect::<Vec<_>>();
-    let (change, error) = mean_and_error(&column(&|f| f.crps_change));
-    let change = match change {
-        change if change.abs() > 1e4 || change.is_nan() => "∞".to_string(),
-        _ if error > 0.0 => format!("{change:+.2} ± {error:.2}"),
-        _ => format!("{change:+.2}"),
-    };
+    let change = change(&column(&|f| f.crps_change));
     let plain = |figure: &dyn Fn(&Figures) -> f64| mean_and_error(&column(figure)).0;
     let [fifty, eighty, ninety_eight] = [0, 1, 2].map(|k| plain(&|f: &Figures| f.coverage[k]));
     let (off, rolling, score) = (plain(&|f| f.off), plain(&|f| f.rolling), plain(&|f| f.score));
@@ -167,11 +164,4 @@ pub(crate) fn row(name: &str, runs: &[Summary], side: impl Fn(&Summary) -> &Figu
     format!(
         "| {name} | {change} | {fifty:.1} | {eighty:.1} | {ninety_eight:.1} | {off:.1} | {rolling} | {score:.5} | {time} |"
     )
-}
-
-fn mean_and_error(values: &[f64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0).max(1.0);
-    (mean, (variance / count).sqrt())
 }

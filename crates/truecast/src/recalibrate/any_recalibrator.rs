@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::comparator::{Aci, DtAci, Pid, QuantileRecalibrator, Saocp, SfOgd};
 use super::paper::{AlgorithmOne, IsotonicRegression, Tophat};
+use super::rival::{ByResidual, CrpsLearning, Emos, QuantileRegression, RollingConformal, RollingPit};
 use super::{Groups, Method, Mixture, Pipeline, Plan, Protection, Recalibrator, Scores, StopLoss};
 use crate::error::{Result, SnapshotError};
 use crate::expert::Ledgers;
@@ -55,6 +56,10 @@ macro_rules! any_recalibrator {
 
             fn learn(&mut self, plan: &Plan, z: f64) -> Result<()> {
                 match self { $(AnyRecalibrator::$variant(inner) => inner.learn(plan, z),)* }
+            }
+
+            fn learn_outcome(&mut self, plan: &Plan, z: f64, outcome: f64) -> Result<()> {
+                match self { $(AnyRecalibrator::$variant(inner) => inner.learn_outcome(plan, z, outcome),)* }
             }
 
             fn announced(&mut self, plan: &Plan) {
@@ -135,6 +140,16 @@ any_recalibrator! {
     Saocp(QuantileRecalibrator<Saocp>),
     /// Conformal control.
     Pid(QuantileRecalibrator<Pid>),
+    /// Ensemble model output statistics.
+    Emos(ByResidual<Emos>),
+    /// The distribution of the last PITs.
+    RollingPit(RollingPit),
+    /// The quantiles of the last scaled residuals.
+    RollingConformal(ByResidual<RollingConformal>),
+    /// Online quantile regression.
+    QuantileRegression(ByResidual<QuantileRegression>),
+    /// CRPS learning.
+    CrpsLearning(ByResidual<CrpsLearning>),
 }
 
 impl AnyRecalibrator {

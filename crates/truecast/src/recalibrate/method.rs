@@ -10,6 +10,7 @@ use super::comparator::{QuantileRecalibrator, QuantileRule};
 use super::paper::{
     AlgorithmOne, AlgorithmOneParameters, IsotonicRegression, IsotonicRegressionParameters, Tophat,
 };
+use super::rival::{ByResidual, ResidualRule, RollingPit, RollingPitOptions};
 use super::{GuardMode, MapShape, Parameters, ParametersBuilder, Pipeline, Protection, Recalibrator};
 use crate::error::{Error, Result};
 use crate::grid::{Levels, Plays};
@@ -27,6 +28,8 @@ pub enum Family {
     Baseline,
     /// A conformal method for one quantile, run at all guarded quantiles with monotone repair.
     Comparator,
+    /// What people use instead: a regression, a window, an aggregation, without a promise.
+    Rival,
 }
 
 /// A method of recalibration.
@@ -41,6 +44,7 @@ pub enum Family {
 /// | `running-mean`, `tophat`, `isotonic` | baseline | nothing; calibrated if PITs are independent and identically distributed |
 /// | `aci`, `sf-ogd`, `pid` | comparator | each quantile's coverage before sorting (`sf-ogd`: bounded scores); nothing about CRPS |
 /// | `dtaci`, `saocp` | comparator | regret in pinball loss on intervals (`saocp`: bounded scores); no coverage |
+/// | `emos`, `rolling-pit`, `rolling-conformal`, `quantile-regression`, `crps-learning` | rival | nothing |
 ///
 /// ```
 /// use truecast::recalibrate::Method;
@@ -83,11 +87,21 @@ pub enum Method {
     Saocp,
     /// Conformal control, proportional and integral.
     Pid,
+    /// Ensemble model output statistics.
+    Emos,
+    /// The distribution of the last PITs.
+    RollingPit,
+    /// The quantiles of the last scaled residuals.
+    RollingConformal,
+    /// Online quantile regression on location and scale.
+    QuantileRegression,
+    /// CRPS learning over simple recalibrations.
+    CrpsLearning,
 }
 
 impl Method {
     /// Every method, in the order of the table.
-    pub const ALL: [Method; 13] = [
+    pub const ALL: [Method; 18] = [
         Method::Experts,
         Method::Ledger,
         Method::Approachability,
@@ -101,6 +115,11 @@ impl Method {
         Method::SfOgd,
         Method::Saocp,
         Method::Pid,
+        Method::Emos,
+        Method::RollingPit,
+        Method::RollingConformal,
+        Method::QuantileRegression,
+        Method::CrpsLearning,
     ];
 
     /// The name that people choose it by.
@@ -119,6 +138,11 @@ impl Method {
             Method::SfOgd => "sf-ogd",
             Method::Saocp => "saocp",
             Method::Pid => "pid",
+            Method::Emos => "emos",
+            Method::RollingPit => "rolling-pit",
+            Method::RollingConformal => "rolling-conformal",
+            Method::QuantileRegression => "quantile-regression",
+            Method::CrpsLearning => "crps-learning",
         }
     }
 
@@ -129,6 +153,11 @@ impl Method {
             Method::Approachability | Method::InternalRegret | Method::Defensive => Family::Paper,
             Method::RunningMean | Method::Tophat | Method::Isotonic => Family::Baseline,
             Method::Aci | Method::DtAci | Method::SfOgd | Method::Saocp | Method::Pid => Family::Comparator,
+            Method::Emos
+            | Method::RollingPit
+            | Method::RollingConformal
+            | Method::QuantileRegression
+            | Method::CrpsLearning => Family::Rival,
         }
     }
 
@@ -173,6 +202,14 @@ impl Method {
             Method::SfOgd => AnyRecalibrator::SfOgd(behind(quantiles()?, protection)),
             Method::Saocp => AnyRecalibrator::Saocp(behind(quantiles()?, protection)),
             Method::Pid => AnyRecalibrator::Pid(behind(quantiles()?, protection)),
+            Method::Emos => AnyRecalibrator::Emos(behind(rival()?, protection)),
+            Method::RollingPit => {
+                let options = RollingPitOptions { seed, ..Default::default() };
+                AnyRecalibrator::RollingPit(behind(RollingPit::new(options)?, protection))
+            }
+            Method::RollingConformal => AnyRecalibrator::RollingConformal(behind(rival()?, protection)),
+            Method::QuantileRegression => AnyRecalibrator::QuantileRegression(behind(rival()?, protection)),
+            Method::CrpsLearning => AnyRecalibrator::CrpsLearning(behind(rival()?, protection)),
         })
     }
 
@@ -204,6 +241,11 @@ fn over<S: Subroutine>(parameters: AlgorithmOneParameters) -> Result<AlgorithmOn
 /// A rule at its defaults, at every quantile.
 fn quantiles<R: QuantileRule>() -> Result<QuantileRecalibrator<R>> {
     QuantileRecalibrator::new(R::Options::default())
+}
+
+/// A rival at its defaults.
+fn rival<R: ResidualRule>() -> Result<ByResidual<R>> {
+    ByResidual::new(R::Options::default())
 }
 
 fn behind<M: Recalibrator>(method: M, protection: Protection) -> Box<Pipeline<M>> {

@@ -36,6 +36,7 @@ mod parameters;
 mod pipeline;
 mod plan;
 mod protection;
+pub mod rival;
 mod stop_loss;
 
 use std::fmt::Debug;
@@ -99,6 +100,11 @@ pub trait Recalibrator: Debug + Clone + Send + Sync {
     /// Learns that the forecast of `plan` met an outcome with base probit score `z` (which may be infinite, not NaN).
     fn learn(&mut self, plan: &Plan, z: f64) -> Result<()>;
 
+    /// The same, for a method that learns in the outcome's own units and not from its probit score.
+    fn learn_outcome(&mut self, plan: &Plan, z: f64, _outcome: f64) -> Result<()> {
+        self.learn(plan, z)
+    }
+
     /// Outcomes settled so far.
     fn steps(&self) -> u64;
 
@@ -125,7 +131,7 @@ pub trait Recalibrator: Debug + Clone + Send + Sync {
     fn resolve(&mut self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
         error::finite("outcome", outcome)?;
         let scores = scores(plan, forecast, outcome, self.seed())?;
-        self.learn(plan, scores.base)?;
+        self.learn_outcome(plan, scores.base, outcome)?;
         Ok(scores)
     }
 

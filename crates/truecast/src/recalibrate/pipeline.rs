@@ -382,14 +382,18 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
         self.method.learn(plan, z)
     }
 
+    fn learn_outcome(&mut self, plan: &Plan, z: f64, outcome: f64) -> Result<()> {
+        self.method.learn_outcome(plan, z, outcome)
+    }
+
     fn resolve(&mut self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
         let scores = self.scores(plan, forecast, outcome)?;
         let Some(booked) = self.booked(plan, forecast, outcome)? else {
-            self.method.learn(plan, scores.base)?;
+            self.method.learn_outcome(plan, scores.base, outcome)?;
             return Ok(scores);
         };
         let Booked { z, base, announced } = booked;
-        self.method.learn(plan, z)?;
+        self.method.learn_outcome(plan, z, outcome)?;
         if let Some(account) = &mut self.account {
             account.settle(&plan.stake, base, announced);
         }

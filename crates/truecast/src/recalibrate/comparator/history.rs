@@ -120,6 +120,12 @@ impl History {
         x.max(low).min(high)
     }
 
+    /// H(`score`): how likely an outcome at or below it is.
+    pub fn level_at(&self, score: f64) -> f64 {
+        let below = self.sorted.partition_point(|&s| s <= score);
+        (self.prior * normal::cdf(score) + below as f64) / (self.prior + self.sorted.len() as f64)
+    }
+
     /// H(`score`−): the smallest level whose quantile is at least `score`.
     pub fn level_below(&self, score: f64) -> f64 {
         let below = self.sorted.partition_point(|&s| s < score);
