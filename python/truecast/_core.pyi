@@ -637,6 +637,7 @@ class _Desk:
         quantiles: Sequence[float] = ...,
         intervals: Sequence[float] = ...,
         scores: bool = False,
+        bounds: tuple[float | None, float | None] | None = None,
     ) -> _Desk: ...
     @property
     def columns(self) -> tuple[list[int], list[int], list[int]]: ...

@@ -162,6 +162,7 @@ def calibrate(
     coverage: float | Sequence[float] | None = None,
     q: float | Sequence[float] | None = None,
     scores: bool = False,
+    bounds: tuple[float | None, float | None] | None = None,
     fleet: Fleet | None = None,
     method: _Method = "ledger",
     groups: str | Sequence[str] | Mapping[str, int] | None = None,
@@ -211,6 +212,8 @@ def calibrate(
         Write these central intervals (``lo-80``, ``hi-80``) and quantiles (``q0.1``) at the end, instead of the form that came in.
     scores : bool
         Add PIT and CRPS of every row, before (``pit_raw``, ``crps_raw``) and after (``pit``, ``crps``).
+    bounds : (float or None, float or None), optional
+        What is forecast lies between these, as ``(0, None)`` for counts: no calibrated quantile leaves them.
     fleet : Fleet, optional
         Go on with this fleet, which learns: two calls in a row are one call, bit for bit. It brings its own settings.
     groups : str, sequence of str or dict of str to int
@@ -272,6 +275,7 @@ def calibrate(
         quantiles=_probabilities("q", q),
         intervals=intervals,
         scores=scores,
+        bounds=bounds,
     )
     resolution = _PAPER_RESOLUTION if paper is True else int(paper) or None
     said = {

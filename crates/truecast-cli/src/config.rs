@@ -11,7 +11,7 @@ use truecast_data::recognise::FormKind;
 use truecast_events::Span;
 
 use crate::failure::{Failure, Result};
-use crate::flags::{Filter, GroupLedger, OnError, Percentages, Preset, Probabilities, Revisions};
+use crate::flags::{Bounds, Filter, GroupLedger, OnError, Percentages, Preset, Probabilities, Revisions};
 
 /// Flags in a file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -44,6 +44,8 @@ pub(crate) struct Config {
     #[serde(rename = "where")]
     pub(crate) filter: Option<Vec<Filter>>,
     pub(crate) by: Option<String>,
+    #[serde(default, deserialize_with = "named")]
+    pub(crate) bounds: Option<Bounds>,
     pub(crate) revisions: Option<Revisions>,
     pub(crate) interval_width: Option<f64>,
     pub(crate) mean: Option<String>,

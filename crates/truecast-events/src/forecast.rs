@@ -16,6 +16,30 @@ pub(crate) struct Reader<'a> {
     pub(crate) meaning: &'a Meaning,
     /// Forecasts without a width: they are points, whose scale is learned.
     pub(crate) without_width: &'a AtomicU64,
+    pub(crate) signs: &'a Signs,
+}
+
+/// Whether what is forecast may be a count or a share: forecasts below 0, and calibrated ones below 0 that were not.
+#[derive(Debug, Default)]
+pub(crate) struct Signs {
+    negative: AtomicU64,
+    became: AtomicU64,
+}
+
+impl Signs {
+    /// One more forecast, by the least of its numbers before and of its quantiles after.
+    pub(crate) fn see(&self, before: f64, after: &[f64]) {
+        if before < 0.0 {
+            self.negative.fetch_add(1, Ordering::Relaxed);
+        } else if after.iter().any(|quantile| *quantile < 0.0) {
+            self.became.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Forecasts that fell below 0, if none was there before.
+    pub(crate) fn fell(&self) -> u64 {
+        if self.negative.load(Ordering::Relaxed) > 0 { 0 } else { self.became.load(Ordering::Relaxed) }
+    }
 }
 
 impl Reader<'_> {

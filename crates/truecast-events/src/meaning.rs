@@ -42,6 +42,8 @@ pub struct Request {
     pub intervals: Vec<f64>,
     /// Whether PIT and CRPS of every row are written.
     pub scores: bool,
+    /// No calibrated quantile leaves these.
+    pub bounds: Option<[f64; 2]>,
     /// Rows that break a rule are left out; if not, a table that is held whole changes nothing once one does.
     pub skip: bool,
     /// So does any other table: rows are looked at before they are taken. Whoever forgets what was learned when a row is refused need not wait for that.
@@ -208,6 +210,11 @@ impl Meaning {
         }
         let times = if self.holds() { Vec::new() } else { self.order().into_iter().collect() };
         Ahead { numbers, times }
+    }
+
+    /// How many of the numbers that are read ahead are forecasts and outcomes.
+    pub(crate) fn read_ahead(&self) -> usize {
+        self.layout.form.columns().len() + usize::from(self.layout.outcome.is_some())
     }
 
     /// The column whose times must go on from row to row, where each outcome is known before the next row.

@@ -4,6 +4,7 @@ use truecast::forecast::AnyForecast;
 use truecast::normal;
 use truecast::{Forecast, Gaussian};
 
+use crate::bounded::Bounded;
 use crate::settings::{Lateness, Settings};
 
 /// Probabilities of the quantiles that a [`FanPoint`] holds.
@@ -170,12 +171,22 @@ pub struct Ask {
     pub raw_only: bool,
     /// A forecast that waits takes the place of an earlier one about the same thing, instead of being refused if it differs.
     pub replace: bool,
+    /// Calibrated forecasts are clipped to these.
+    pub bounds: Option<[f64; 2]>,
 }
 
 impl Ask {
     /// The numbers of every forecast, and nothing else.
     pub fn numbers(answer: Answer) -> Self {
-        Ask { answer, row_scores: false, scoreboards: false, fan: 0, raw_only: false, replace: false }
+        Ask {
+            answer,
+            row_scores: false,
+            scoreboards: false,
+            fan: 0,
+            raw_only: false,
+            replace: false,
+            bounds: None,
+        }
     }
 }
 
@@ -188,6 +199,14 @@ pub(crate) struct Question<'a> {
 }
 
 impl Question<'_> {
+    /// Calls `to` with the calibrated forecast within its bounds.
+    pub(crate) fn within<T>(&self, calibrated: &dyn Forecast, to: impl FnOnce(&dyn Forecast) -> T) -> T {
+        match self.ask.bounds.filter(|_| !self.ask.raw_only) {
+            Some(bounds) => to(&Bounded::new(calibrated, bounds)),
+            None => to(calibrated),
+        }
+    }
+
     /// Whether an outcome that a row brings is learned with the row.
     pub(crate) fn learns_at_once(&self) -> bool {
         self.settings.lateness == Lateness::Next && !self.ask.raw_only

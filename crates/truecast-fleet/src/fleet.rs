@@ -524,7 +524,7 @@ impl<E> Part<'_, E> {
         let (own_rows, rows_left) = self.rows.split_at(count);
         let (values, values_left) = std::mem::take(&mut self.values).split_at_mut(count * width);
         (self.rows, self.values) = (rows_left, values_left);
-        let mut reader = reader.filter(|_| count >= WORTH_READING_TOGETHER);
+        let mut reader = reader.filter(|_| count >= WORTH_READING_TOGETHER && question.ask.bounds.is_none());
         // The picture is of the first series only.
         let fan = if self.at == 0 { question.ask.fan } else { 0 };
         let question = Question { ask: &Ask { fan, ..question.ask.clone() }, ..question };

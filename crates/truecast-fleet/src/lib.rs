@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod bounded;
 mod certificate;
 mod error;
 mod fleet;

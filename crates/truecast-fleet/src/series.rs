@@ -323,7 +323,7 @@ impl Series {
         answers: &mut Answered<'_>,
     ) -> Result<()> {
         let calibrated = self.stream.forecast(open.ticket)?;
-        question.prepared.fill(&calibrated, members, answers.values);
+        question.within(&calibrated, |bounded| question.prepared.fill(bounded, members, answers.values));
         self.record.tally.again += 1;
         if let (Some(about), Some(outcome)) = (task.about, task.outcome) {
             let known = Known { about: &about, outcome, due: task.due, last_counts: false };
@@ -353,7 +353,9 @@ impl Series {
         let calibrated = stream.forecast(open.ticket)?;
         let met = Row { row, outcome: Some(known.outcome), members: &[], is_learned: false };
         let mut scores = Vec::new();
-        record.meet(met, known.outcome, *calibrated.base(), &calibrated, draw, question, &mut scores)?;
+        question.within(&calibrated, |bounded| {
+            record.meet(met, known.outcome, *calibrated.base(), bounded, draw, question, &mut scores)
+        })?;
         self.waiting.forget(known.about);
         self.waiting.wait_until((due, known.outcome), Vec::new(), known.about.to_vec(), open);
         if question.settings.lateness != Lateness::Times {
@@ -400,7 +402,9 @@ impl Series {
         let draw = || random::uniform(seed, number, random::ATOM_LANE);
         let row = Row { row: answers.row, outcome: Some(outcome), members, is_learned: true };
         let ((), scores) = stream.step(forecast, groups, outcome, |calibrated| {
-            record.answer(row, calibrated.base(), &calibrated, draw, question, answers)
+            question.within(&calibrated, |bounded| {
+                record.answer(row, calibrated.base(), bounded, draw, question, answers)
+            })
         })?;
         record.tally.learn(scores);
         Ok(())
@@ -421,7 +425,9 @@ impl Series {
         let seed = stream.recalibrator().seed();
         let (ticket, calibrated) = stream.issue_in(forecast, groups)?;
         let draw = || random::uniform(seed, ticket.number(), random::ATOM_LANE);
-        let answered = record.answer(row, calibrated.base(), &calibrated, draw, question, answers);
+        let answered = question.within(&calibrated, |bounded| {
+            record.answer(row, calibrated.base(), bounded, draw, question, answers)
+        });
         let open = Open { ticket, made: task.now, point };
         match (answered, row.outcome.zip(due), task.about) {
             (Ok(()), Some((outcome, due)), about) => {

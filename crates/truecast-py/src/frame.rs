@@ -158,7 +158,7 @@ impl Desk {
     #[pyo3(signature = (names, *, form = None, outcome = None, key = None, made = None, about = None, known = None, horizon = None,
         mean = None, std = None, point = None, model = None, interval_width = None, lag = None, step = None, delay = None,
         groups = Vec::new(), only = Vec::new(), revisions = "first", replace = false, keep = false, skip = false,
-        quantiles = Vec::new(), intervals = Vec::new(), scores = false))]
+        quantiles = Vec::new(), intervals = Vec::new(), scores = false, bounds = None))]
     #[allow(clippy::too_many_arguments)]
     #[allow(clippy::fn_params_excessive_bools)]
     fn new(
@@ -187,6 +187,7 @@ impl Desk {
         quantiles: Vec<f64>,
         intervals: Vec<f64>,
         scores: bool,
+        bounds: Option<(Option<f64>, Option<f64>)>,
     ) -> Result<Self> {
         let wrong = |problem: String| Error::Usage { problem, hint: String::new() };
         let form = form.map(|name| name.parse().map_err(wrong)).transpose()?;
@@ -194,6 +195,13 @@ impl Desk {
         let (lag, step) = (span(lag)?, span(step)?);
         if !["first", "last"].contains(&revisions) {
             return Err(wrong(format!("revisions is \"first\" or \"last\", not {revisions:?}")));
+        }
+        let ends = |(low, high): (Option<f64>, Option<f64>)| {
+            [low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY)]
+        };
+        let bounds = bounds.map(ends);
+        if bounds.is_some_and(|[low, high]| low.is_nan() || high.is_nan() || low >= high) {
+            return Err(wrong("bounds are a lower and an upper one, either of which may be None".to_owned()));
         }
         let idiom = Idiom::Keywords;
         let wishes = Wishes {
@@ -224,6 +232,7 @@ impl Desk {
             quantiles,
             intervals,
             scores,
+            bounds,
             skip,
             all_or_nothing: !skip,
             ..Request::default()

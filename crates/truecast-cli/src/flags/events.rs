@@ -33,6 +33,25 @@ impl TryFrom<String> for Filter {
     }
 }
 
+/// `LOW,HIGH`, either of which may be missing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Bounds([f64; 2]);
+
+impl FromStr for Bounds {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refused = || format!("{text:?} is no pair of bounds: write 0, or ,1 or 0,1");
+        let (low, high) = text.split_once(',').ok_or_else(refused)?;
+        let number = |text: &str, missing: f64| match text.trim() {
+            "" => Some(missing),
+            text => text.parse().ok().filter(|value: &f64| value.is_finite()),
+        };
+        let low = number(low, f64::NEG_INFINITY).ok_or_else(refused)?;
+        let high = number(high, f64::INFINITY).filter(|high| low < *high).ok_or_else(refused)?;
+        Ok(Bounds([low, high]))
+    }
+}
+
 /// When outcomes are known, and of which rows.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Times and outcomes")]
@@ -53,6 +72,10 @@ pub(crate) struct EventFlags {
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     filter: Vec<Filter>,
 
+    /// What is forecast lies between these: no calibrated quantile leaves them. `0,` for counts, `0,1` for shares
+    #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
+    bounds: Option<Bounds>,
+
     /// Count outcomes by the values of this column too
     #[arg(long, value_name = "COLUMN")]
     by: Option<String>,
@@ -71,6 +94,7 @@ impl EventFlags {
             lag: self.lag.or(config.lag),
             step: self.step.or(config.step),
             delay: self.delay.or(config.delay),
+            bounds: self.bounds.or(config.bounds).map(|Bounds(bounds)| bounds),
             by: self.by.clone().or_else(|| config.by.clone()),
             filter: filter.into_iter().map(|Filter { column, value }| (column, value)).collect(),
             ..Request::default()

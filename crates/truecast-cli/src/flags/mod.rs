@@ -6,7 +6,7 @@ mod list;
 mod recalibration;
 
 pub(crate) use columns::{ColumnFlags, InputFlags};
-pub(crate) use events::{EventFlags, Filter};
+pub(crate) use events::{Bounds, EventFlags, Filter};
 pub(crate) use list::{Percentages, Probabilities};
 pub(crate) use recalibration::{GroupLedger, MethodFlags, Preset};
 
