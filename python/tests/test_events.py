@@ -23,7 +23,7 @@ FORECASTS = [(s, made, made + ahead) for s in ("01", "1") for made in range(DAYS
 
 
 def outcomes() -> dict[tuple[str, int], float]:
-    return {(s, day): (3.0 + k) * (1.0 + day * 7 % 5) for k, s in enumerate(("01", "1")) for day in range(1, DAYS + AHEAD + 1)}
+    return {(s, day): (0.3 + 0.1 * k) * (1.0 + day * 7 % 5) for k, s in enumerate(("01", "1")) for day in range(1, DAYS + AHEAD + 1)}
 
 
 def windows(known: dict[tuple[str, int], float]) -> tuple[Any, Any]:

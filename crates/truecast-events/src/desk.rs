@@ -250,7 +250,7 @@ fn stream<C: Cells>(
             });
             reader.without_width.store(before, Ordering::Relaxed);
             if let Some(refused) = refused {
-                taken.refused.push(refused);
+                taken.refused.push(*refused);
                 return (taken, counts);
             }
         }
@@ -280,7 +280,7 @@ fn stream<C: Cells>(
             } else {
                 Vec::new()
             };
-            taken.refused.extend(answers.refused.into_iter().map(|(_, error)| error));
+            taken.refused.extend(answers.refused.into_iter().map(|(_, error)| *error));
             taken.scores.extend(
                 answers
                     .scores
@@ -328,7 +328,7 @@ impl<C: Cells> Table<'_, C> {
         if self.request.all_or_nothing {
             let broken = || (0..all.len()).into_par_iter().find_map_first(|at| all.task(at).err());
             if let Some(error) = broken() {
-                taken.refused.push(error);
+                taken.refused.push(*error);
                 return Ok((taken, (0, 0)));
             }
             self.reader.without_width.store(0, Ordering::Relaxed);
@@ -364,7 +364,7 @@ impl<C: Cells> Table<'_, C> {
             }
             let Some(answers) = answers else { continue };
             let refused: Vec<usize> = answers.refused.iter().map(|(at, _)| *at).collect();
-            taken.refused.extend(answers.refused.into_iter().map(|(_, error)| error));
+            taken.refused.extend(answers.refused.into_iter().map(|(_, error)| *error));
             for (at, event) in events.iter().enumerate() {
                 let values = &answers.values[at * width..(at + 1) * width];
                 if let Some((parts, _)) = event.parts.as_ref().filter(|_| width > 0) {

@@ -58,7 +58,7 @@ impl Reader<'_> {
         piece: &Piece<C>,
         column: usize,
         row: usize,
-    ) -> Result<Option<f64>, RowError> {
+    ) -> Result<Option<f64>, Box<RowError>> {
         match piece.numbers.get(column, row) {
             Some(value) => Ok(Some(value)),
             None => self.unread(piece, column, row),
@@ -67,7 +67,12 @@ impl Reader<'_> {
 
     /// The same for a cell in which no finite number was found at first: why not?
     #[cold]
-    fn unread<C: Cells>(&self, piece: &Piece<C>, column: usize, row: usize) -> Result<Option<f64>, RowError> {
+    fn unread<C: Cells>(
+        &self,
+        piece: &Piece<C>,
+        column: usize,
+        row: usize,
+    ) -> Result<Option<f64>, Box<RowError>> {
         let refused = |rule: &str, hint: String| {
             Err(piece.cell_error(row, column, self.meaning.name(column), rule, hint))
         };
@@ -96,7 +101,7 @@ impl Reader<'_> {
         piece: &Piece<C>,
         column: usize,
         row: usize,
-    ) -> Result<f64, RowError> {
+    ) -> Result<f64, Box<RowError>> {
         self.number(piece, column, row)?.ok_or_else(|| {
             let hint = self.skip_hint("a row may lack an outcome, not a forecast");
             piece.cell_error(row, column, self.meaning.name(column), "a forecast must be there", hint)
@@ -104,7 +109,11 @@ impl Reader<'_> {
     }
 
     /// The outcome that a row brings.
-    pub(crate) fn outcome<C: Cells>(&self, piece: &Piece<C>, row: usize) -> Result<Option<f64>, RowError> {
+    pub(crate) fn outcome<C: Cells>(
+        &self,
+        piece: &Piece<C>,
+        row: usize,
+    ) -> Result<Option<f64>, Box<RowError>> {
         self.meaning.layout.outcome.map_or(Ok(None), |column| self.number(piece, column, row))
     }
 
@@ -115,7 +124,7 @@ impl Reader<'_> {
     }
 
     /// The forecast of a row.
-    pub(crate) fn forecast<C: Cells>(&self, piece: &Piece<C>, row: usize) -> Result<Given, RowError> {
+    pub(crate) fn forecast<C: Cells>(&self, piece: &Piece<C>, row: usize) -> Result<Given, Box<RowError>> {
         let refused = |error: truecast::Error| piece.row_error(row, error.to_string(), "");
         let all = |columns: &mut dyn Iterator<Item = usize>| {
             columns.map(|column| self.needed(piece, column, row)).collect::<Result<Vec<f64>, _>>()
