@@ -214,6 +214,8 @@ def calibrate(
         Write these central intervals (``lo-80``, ``hi-80``) and quantiles (``q0.1``) at the end, instead of the form that came in.
     scores : bool
         Add PIT and CRPS of every row, before (``pit_raw``, ``crps_raw``) and after (``pit``, ``crps``).
+    bounds : (float or None, float or None), optional
+        What is forecast lies between these, as ``(0, None)`` for counts: no calibrated quantile leaves them.
     fleet : Fleet, optional
         Go on with this fleet, which learns: two calls in a row are one call, bit for bit. It brings its own settings.
     groups : str, sequence of str or dict of str to int

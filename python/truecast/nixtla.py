@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ._core import Fleet, Forecasts
+from . import frames
 
 if TYPE_CHECKING:
     from ._core import _Method
@@ -78,7 +78,7 @@ def calibrate(
     frame of the same kind, rows in the same order
         The models' own columns are the calibrated medians.
     """
-    given = [*([] if history is None else [history]), frame]
+    given: list[Any] = [*([] if history is None else [history]), frame]
     names = [str(name) for name in frame.columns]  # type: ignore[attr-defined]
     ends = _ends(names)
     chosen = list(models) if models is not None else list(ends)
@@ -89,39 +89,35 @@ def calibrate(
     for model in chosen:
         if model not in names and model not in ends:
             raise ValueError(f"there is no model {model!r}: the columns are {', '.join(names)}")
-    rows, last = _rows(given, id_col, time_col, target_col, by_horizon=by_horizon), len(_column(frame, id_col))
+    rows, last = _rows(given, id_col, time_col, target_col), len(_column(frame, id_col))
     columns: dict[str, NDArray[np.float64]] = {}
     for model in chosen:
         known = ends.get(model, {})
         asked = sorted(level) if level is not None else sorted({each for _, each in known}) or [80.0, 95.0]
-        fleet = Fleet(method, half_life=half_life, seed=seed, timed=True)
-        run = fleet.run(
-            rows.keys,
-            _forecasts(given, model, known, rows.order),
-            rows.y,
+        medians = [model] if all(model in each.columns for each in given) else []
+        forecasts = {name: np.concatenate([_column(each, name).astype(np.float64) for each in given]) for name in [*known.values(), *medians]}
+        calibrated = frames.calibrate(
+            {**rows, **forecasts},
+            made="made",
+            about="ds",
+            horizon=None if by_horizon else "none",
+            key="unique_id",
+            outcome="y",
+            model=model if known else None,
+            point=None if known else model,
             coverage=[each / 100.0 for each in asked],
             q=0.5,
-            time=rows.made,
-            due=rows.due,
-            missing=True,
+            method=method,
+            half_life=half_life,
+            seed=seed,
         )
-        assert run.lower is not None and run.upper is not None and run.quantiles is not None
-        back = np.argsort(rows.order)[-last:]
-        columns[model] = run.quantiles[back]
-        for index, each in enumerate(asked):
-            columns[known.get(("lo", each), f"{model}-lo-{each:g}")] = run.lower[back, index]
-            columns[known.get(("hi", each), f"{model}-hi-{each:g}")] = run.upper[back, index]
-    calibrated: _Frame = _with(frame, columns, keep=names)
-    return calibrated
-
-
-class _Rows:
-    """What is known of the rows of all frames, in the order in which they were forecast."""
-
-    def __init__(self, keys: list[str], made: NDArray[np.float64], due: NDArray[np.float64], y: NDArray[np.float64]) -> None:
-        self.order = np.lexsort((due, made))
-        self.keys = [keys[row] for row in self.order]
-        self.made, self.due, self.y = made[self.order], due[self.order], y[self.order]
+        median, *numbers = [np.asarray(values)[-last:] for values in list(calibrated.values())[-1 - 2 * len(asked) :]]
+        columns[model] = median
+        for each, lower, upper in zip(asked, numbers[::2], numbers[1::2], strict=True):
+            columns[known.get(("lo", each), f"{model}-lo-{each:g}")] = lower
+            columns[known.get(("hi", each), f"{model}-hi-{each:g}")] = upper
+    changed: _Frame = _with(frame, columns, keep=names)
+    return changed
 
 
 def _ends(names: list[str]) -> dict[str, dict[tuple[str, float], str]]:
@@ -140,16 +136,17 @@ def _column(frame: Any, name: str) -> NDArray[Any]:
     return np.asarray(frame[name].to_numpy())
 
 
-def _rows(frames: list[Any], id_col: str, time_col: str, target_col: str, *, by_horizon: bool) -> _Rows:
-    ids = np.concatenate([_column(frame, id_col).astype(str) for frame in frames])
-    times = np.concatenate([_column(frame, time_col) for frame in frames])
+def _rows(given: list[Any], id_col: str, time_col: str, target_col: str) -> dict[str, NDArray[Any]]:
+    """Series, times and outcomes of all frames. A frame without ``cutoff`` was forecast row by row if it has outcomes, or else at once, after all that came before."""
+    ids = np.concatenate([_column(frame, id_col).astype(str) for frame in given])
+    times = np.concatenate([_column(frame, time_col) for frame in given])
     # Times as ranks: what counts is only which outcome was known before which forecast was made.
-    stamps = np.unique(np.concatenate([times, *(_column(frame, "cutoff") for frame in frames if "cutoff" in frame.columns)]))
-    due = np.searchsorted(stamps, times).astype(np.float64)
+    stamps = np.unique(np.concatenate([times, *(_column(frame, "cutoff") for frame in given if "cutoff" in frame.columns)]))
+    about = np.searchsorted(stamps, times).astype(np.float64)
     made, y, start = [], [], 0
-    for frame in frames:
+    for frame in given:
         count = len(_column(frame, id_col))
-        here = due[start : start + count]
+        here = about[start : start + count]
         if "cutoff" in frame.columns:
             made.append(np.searchsorted(stamps, _column(frame, "cutoff")).astype(np.float64))
         elif target_col in frame.columns:
@@ -158,37 +155,10 @@ def _rows(frames: list[Any], id_col: str, time_col: str, target_col: str, *, by_
             _, series = np.unique(ids[start : start + count], return_inverse=True)
             first = np.full(series.max(initial=-1) + 1, np.inf)
             np.minimum.at(first, series, here)
-            made.append(first[series] - 0.5)  # all steps of a series at once, after all that came before
+            made.append(first[series] - 0.5)
         y.append(_column(frame, target_col).astype(np.float64) if target_col in frame.columns else np.full(count, np.nan))
         start += count
-    cut = np.concatenate(made)
-    keys = ids.tolist()
-    if by_horizon:
-        keys = [f"{key}\x1f{step}" for key, step in zip(keys, _steps(ids, cut, due), strict=True)]
-    return _Rows(keys, cut, due, np.concatenate(y))
-
-
-def _steps(ids: NDArray[Any], made: NDArray[np.float64], due: NDArray[np.float64]) -> list[int]:
-    """How many steps ahead each row is: its place among the rows of its series that were forecast at the same time."""
-    steps, order, before, count = np.zeros(len(ids), dtype=int), np.lexsort((due, made, ids)), None, 0
-    for row in order.tolist():
-        window = (ids[row], made[row])
-        count = count + 1 if window == before else 1
-        steps[row], before = count, window
-    return [int(step) for step in steps]
-
-
-def _forecasts(frames: list[Any], model: str, known: dict[tuple[str, float], str], order: NDArray[np.intp]) -> Forecasts:
-    def values(name: str) -> NDArray[np.float64]:
-        return np.concatenate([_column(frame, name).astype(np.float64) for frame in frames])[order]
-
-    if not known:
-        return Forecasts.points(values(model))
-    at = {(0.5 - each / 200.0 if end == "lo" else 0.5 + each / 200.0): name for (end, each), name in known.items()}
-    if all(model in frame.columns for frame in frames):
-        at[0.5] = model
-    probabilities = sorted(at)
-    return Forecasts.quantiles(probabilities, np.column_stack([values(at[q]) for q in probabilities]))
+    return {"unique_id": ids, "made": np.concatenate(made), "ds": about, "y": np.concatenate(y)}
 
 
 def _with(frame: Any, columns: dict[str, NDArray[np.float64]], *, keep: list[str]) -> Any:

@@ -94,6 +94,14 @@ impl Run<'_> {
                 count(counts.without_width)
             ));
         }
+        if counts.below_zero > 0 {
+            let forecasts =
+                plural(counts.below_zero, "calibrated forecast falls", "calibrated forecasts fall");
+            lines.push(format!(
+                "{} {forecasts} below 0, where none was before: if nothing can, say --bounds 0,",
+                count(counts.below_zero)
+            ));
+        }
         if tally.repaired > 0 {
             let rows = plural(tally.repaired, "row", "rows");
             lines.push(format!("quantiles crossed in {} {rows} and were sorted", count(tally.repaired)));

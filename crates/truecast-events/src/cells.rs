@@ -104,23 +104,28 @@ impl<C: Cells> Piece<C> {
         name: &str,
         rule: impl Into<String>,
         hint: impl Into<String>,
-    ) -> RowError {
-        RowError {
+    ) -> Box<RowError> {
+        Box::new(RowError {
             column: Some(name.to_owned()),
             value: Some(String::from_utf8_lossy(&self.cells.text(column, row)).into_owned()),
-            ..self.row_error(row, rule, hint)
-        }
+            ..*self.row_error(row, rule, hint)
+        })
     }
 
     /// What is wrong with a row.
-    pub(crate) fn row_error(&self, row: usize, rule: impl Into<String>, hint: impl Into<String>) -> RowError {
-        RowError {
+    pub(crate) fn row_error(
+        &self,
+        row: usize,
+        rule: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Box<RowError> {
+        Box::new(RowError {
             file: self.file.to_string(),
             line: self.cells.place(row),
             rule: rule.into(),
             hint: hint.into(),
             ..RowError::default()
-        }
+        })
     }
 
     /// A cell as text.

@@ -11,7 +11,7 @@ use truecast_fleet::{Answer, Ask, Booked, Fleet, Known, Lateness, RowScores, Row
 
 use crate::cells::{Cells, Piece};
 use crate::error::{Error, Result};
-use crate::forecast::Reader;
+use crate::forecast::{Reader, Signs};
 use crate::gather::{Event, Gathered, gather};
 use crate::key;
 use crate::meaning::{Meaning, Memo, Request};
@@ -40,6 +40,8 @@ pub struct Counts {
     pub without_outcome: u64,
     /// Forecasts without a width, which were taken for points.
     pub without_width: u64,
+    /// Calibrated quantiles below 0, of forecasts that have none.
+    pub below_zero: u64,
 }
 
 /// What became of rows.
@@ -183,8 +185,14 @@ impl Desk {
         let without_width = AtomicU64::new(0);
         let answer = if ask.raw_only { Answer::Nothing } else { self.output.answer.clone() };
         let row_scores = ask.row_scores || self.output.needs_scores() || self.meaning.by.is_some();
-        let ask = Ask { answer, row_scores, replace: self.request.replace, ..ask.clone() };
-        let reader = Reader { meaning: &self.meaning, without_width: &without_width };
+        let ask = Ask {
+            answer,
+            row_scores,
+            replace: self.request.replace,
+            ..ask.clone()
+        };
+        let signs = Signs::default();
+        let reader = Reader { meaning: &self.meaning, without_width: &without_width, signs: &signs };
         let mut by = std::mem::take(&mut self.by);
         let mut count = |column: usize, piece: &Piece<C>, row: usize, scores: &RowScores| {
             by.entry(piece.shown(column, row)).or_default().meet(scores);
@@ -200,6 +208,7 @@ impl Desk {
         self.by = by;
         self.counts.forecasts += counts.0;
         self.counts.without_outcome += counts.1;
+        self.counts.below_zero += signs.fell();
         self.counts.without_width += without_width.into_inner() / fleets.len().max(1) as u64;
         Ok(taken)
     }
@@ -240,7 +249,7 @@ fn stream<C: Cells>(
             });
             reader.without_width.store(before, Ordering::Relaxed);
             if let Some(refused) = refused {
-                taken.refused.push(refused);
+                taken.refused.push(*refused);
                 return (taken, counts);
             }
         }
@@ -255,6 +264,13 @@ fn stream<C: Cells>(
             counts.1 += (rows.len() - answers.refused.len()) as u64
                 - (fleet.tally().outcomes - outcomes).min(rows.len() as u64);
             let left_out = answers.refused.iter().map(|(row, _)| *row).collect();
+            if matches!(ask.answer, Answer::Quantiles(_)) {
+                let width = ask.answer.width();
+                for (row, values) in answers.values.chunks_exact(width).enumerate() {
+                    let given = piece.numbers.row(row).iter().take(reader.meaning.read_ahead());
+                    reader.signs.see(given.fold(f64::INFINITY, |least, value| least.min(*value)), values);
+                }
+            }
             if let Some(by) = reader.meaning.by {
                 answers.scores.iter().for_each(|scores| count(by, piece, scores.row, scores));
             }
@@ -263,7 +279,7 @@ fn stream<C: Cells>(
             } else {
                 Vec::new()
             };
-            taken.refused.extend(answers.refused.into_iter().map(|(_, error)| error));
+            taken.refused.extend(answers.refused.into_iter().map(|(_, error)| *error));
             taken.scores.extend(
                 answers
                     .scores
@@ -311,7 +327,7 @@ impl<C: Cells> Table<'_, C> {
         if self.request.all_or_nothing {
             let broken = || (0..all.len()).into_par_iter().find_map_first(|at| all.task(at).err());
             if let Some(error) = broken() {
-                taken.refused.push(error);
+                taken.refused.push(*error);
                 return Ok((taken, (0, 0)));
             }
             self.reader.without_width.store(0, Ordering::Relaxed);
@@ -347,9 +363,12 @@ impl<C: Cells> Table<'_, C> {
             }
             let Some(answers) = answers else { continue };
             let refused: Vec<usize> = answers.refused.iter().map(|(at, _)| *at).collect();
-            taken.refused.extend(answers.refused.into_iter().map(|(_, error)| error));
+            taken.refused.extend(answers.refused.into_iter().map(|(_, error)| *error));
             for (at, event) in events.iter().enumerate() {
                 let values = &answers.values[at * width..(at + 1) * width];
+                if let Some((parts, _)) = event.parts.as_ref().filter(|_| width > 0) {
+                    self.reader.signs.see(parts.least(), &values[1..]);
+                }
                 put(
                     &mut taken.changes,
                     event,

@@ -29,9 +29,9 @@ impl Error {
     }
 }
 
-impl From<truecast_data::RowError> for Error {
-    fn from(error: truecast_data::RowError) -> Self {
-        Error::Data(error.into())
+impl From<Box<truecast_data::RowError>> for Error {
+    fn from(error: Box<truecast_data::RowError>) -> Self {
+        Error::Data(truecast_data::Error::Row(error))
     }
 }
 

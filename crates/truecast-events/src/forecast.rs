@@ -16,6 +16,30 @@ pub(crate) struct Reader<'a> {
     pub(crate) meaning: &'a Meaning,
     /// Forecasts without a width: they are points, whose scale is learned.
     pub(crate) without_width: &'a AtomicU64,
+    pub(crate) signs: &'a Signs,
+}
+
+/// Whether what is forecast may be a count or a share: forecasts below 0, and calibrated ones below 0 that were not.
+#[derive(Debug, Default)]
+pub(crate) struct Signs {
+    negative: AtomicU64,
+    became: AtomicU64,
+}
+
+impl Signs {
+    /// One more forecast, by the least of its numbers before and of its quantiles after.
+    pub(crate) fn see(&self, before: f64, after: &[f64]) {
+        if before < 0.0 {
+            self.negative.fetch_add(1, Ordering::Relaxed);
+        } else if after.iter().any(|quantile| *quantile < 0.0) {
+            self.became.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Forecasts that fell below 0, if none was there before.
+    pub(crate) fn fell(&self) -> u64 {
+        if self.negative.load(Ordering::Relaxed) > 0 { 0 } else { self.became.load(Ordering::Relaxed) }
+    }
 }
 
 impl Reader<'_> {
@@ -34,7 +58,7 @@ impl Reader<'_> {
         piece: &Piece<C>,
         column: usize,
         row: usize,
-    ) -> Result<Option<f64>, RowError> {
+    ) -> Result<Option<f64>, Box<RowError>> {
         match piece.numbers.get(column, row) {
             Some(value) => Ok(Some(value)),
             None => self.unread(piece, column, row),
@@ -43,7 +67,12 @@ impl Reader<'_> {
 
     /// The same for a cell in which no finite number was found at first: why not?
     #[cold]
-    fn unread<C: Cells>(&self, piece: &Piece<C>, column: usize, row: usize) -> Result<Option<f64>, RowError> {
+    fn unread<C: Cells>(
+        &self,
+        piece: &Piece<C>,
+        column: usize,
+        row: usize,
+    ) -> Result<Option<f64>, Box<RowError>> {
         let refused = |rule: &str, hint: String| {
             Err(piece.cell_error(row, column, self.meaning.name(column), rule, hint))
         };
@@ -72,7 +101,7 @@ impl Reader<'_> {
         piece: &Piece<C>,
         column: usize,
         row: usize,
-    ) -> Result<f64, RowError> {
+    ) -> Result<f64, Box<RowError>> {
         self.number(piece, column, row)?.ok_or_else(|| {
             let hint = self.skip_hint("a row may lack an outcome, not a forecast");
             piece.cell_error(row, column, self.meaning.name(column), "a forecast must be there", hint)
@@ -80,7 +109,11 @@ impl Reader<'_> {
     }
 
     /// The outcome that a row brings.
-    pub(crate) fn outcome<C: Cells>(&self, piece: &Piece<C>, row: usize) -> Result<Option<f64>, RowError> {
+    pub(crate) fn outcome<C: Cells>(
+        &self,
+        piece: &Piece<C>,
+        row: usize,
+    ) -> Result<Option<f64>, Box<RowError>> {
         self.meaning.layout.outcome.map_or(Ok(None), |column| self.number(piece, column, row))
     }
 
@@ -91,7 +124,7 @@ impl Reader<'_> {
     }
 
     /// The forecast of a row.
-    pub(crate) fn forecast<C: Cells>(&self, piece: &Piece<C>, row: usize) -> Result<Given, RowError> {
+    pub(crate) fn forecast<C: Cells>(&self, piece: &Piece<C>, row: usize) -> Result<Given, Box<RowError>> {
         let refused = |error: truecast::Error| piece.row_error(row, error.to_string(), "");
         let all = |columns: &mut dyn Iterator<Item = usize>| {
             columns.map(|column| self.needed(piece, column, row)).collect::<Result<Vec<f64>, _>>()

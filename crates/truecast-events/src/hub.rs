@@ -82,7 +82,7 @@ fn part<C: Cells>(
     row: usize,
     kind: usize,
     id: usize,
-) -> Result<Option<Part>, RowError> {
+) -> Result<Option<Part>, Box<RowError>> {
     Ok(match &*piece.cells.text(kind, row) {
         b"quantile" => {
             let probability = piece.cells.number(id, row).ok().flatten().filter(|p| *p > 0.0 && *p < 1.0);

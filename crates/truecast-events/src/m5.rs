@@ -80,7 +80,7 @@ fn parse<C: Cells>(
     id: usize,
     row: usize,
     name: &str,
-) -> Result<(String, f64, usize), RowError> {
+) -> Result<(String, f64, usize), Box<RowError>> {
     let rule =
         "must be a series, a probability and validation or evaluation, such as Total_X_0.250_validation";
     let text = piece.shown(id, row);

@@ -210,6 +210,11 @@ impl Meaning {
         Ahead { numbers, times }
     }
 
+    /// How many of the numbers that are read ahead are forecasts and outcomes.
+    pub(crate) fn read_ahead(&self) -> usize {
+        self.layout.form.columns().len() + usize::from(self.layout.outcome.is_some())
+    }
+
     /// The column whose times must go on from row to row, where each outcome is known before the next row.
     pub(crate) fn order(&self) -> Option<usize> {
         self.layout.made.or(self.layout.about).filter(|_| self.lateness == Lateness::Next)

@@ -32,7 +32,7 @@ impl<C: Cells> Streamed<'_, C> {
 }
 
 impl<C: Cells> Rows for Streamed<'_, C> {
-    type Error = RowError;
+    type Error = Box<RowError>;
 
     fn len(&self) -> usize {
         self.piece.cells.rows()
@@ -42,7 +42,7 @@ impl<C: Cells> Rows for Streamed<'_, C> {
         self.reader.meaning.key(&self.piece.cells, row)
     }
 
-    fn task(&self, row: usize) -> Result<Task, RowError> {
+    fn task(&self, row: usize) -> Result<Task, Box<RowError>> {
         let meaning = self.reader.meaning;
         let outcome = self.reader.outcome(self.piece, row)?;
         Ok(Task {
@@ -81,7 +81,7 @@ impl<C: Cells> Rows for Streamed<'_, C> {
         }
     }
 
-    fn refuse(&self, row: usize, error: Error) -> RowError {
+    fn refuse(&self, row: usize, error: Error) -> Box<RowError> {
         refusal(self.reader.meaning, self.piece, row, &error, false)
     }
 }
@@ -96,7 +96,7 @@ pub(crate) struct Window<'a, C> {
 }
 
 impl<C: Cells> Rows for Window<'_, C> {
-    type Error = RowError;
+    type Error = Box<RowError>;
 
     fn len(&self) -> usize {
         self.events.len()
@@ -106,7 +106,7 @@ impl<C: Cells> Rows for Window<'_, C> {
         Cow::Borrowed(&self.events[at].key)
     }
 
-    fn task(&self, at: usize) -> Result<Task, RowError> {
+    fn task(&self, at: usize) -> Result<Task, Box<RowError>> {
         let (event, meaning) = (&self.events[at], self.reader.meaning);
         let (piece, row) = (&self.pieces[event.at.0], event.at.1);
         let forecast = match &event.parts {
@@ -136,7 +136,7 @@ impl<C: Cells> Rows for Window<'_, C> {
         self.events[at].label.clone()
     }
 
-    fn refuse(&self, at: usize, error: Error) -> RowError {
+    fn refuse(&self, at: usize, error: Error) -> Box<RowError> {
         let event = &self.events[at];
         refusal(self.reader.meaning, &self.pieces[event.at.0], event.at.1, &error, event.parts.is_some())
     }
@@ -149,7 +149,7 @@ fn refusal<C: Cells>(
     row: usize,
     error: &Error,
     is_spread: bool,
-) -> RowError {
+) -> Box<RowError> {
     let (idiom, layout) = (meaning.idiom, &meaning.layout);
     let cell = |column: Option<usize>| column.map_or(String::new(), |column| piece.shown(column, row));
     let (rule, hint) = match error {

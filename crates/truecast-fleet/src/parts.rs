@@ -27,6 +27,11 @@ impl Parts {
         self.0.push((part, value));
     }
 
+    /// The least of the numbers.
+    pub fn least(&self) -> f64 {
+        self.0.iter().fold(f64::INFINITY, |least, (_, value)| least.min(*value))
+    }
+
     /// For each number the probability of the quantile that takes its place; NaN for the mean. Members move to the quantiles of
     /// their ranks.
     pub fn wanted(&self) -> Vec<f64> {

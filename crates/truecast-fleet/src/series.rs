@@ -407,7 +407,7 @@ impl Series {
         let open = Open { ticket, made: task.now, point };
         match (answered, row.outcome.zip(due), task.about) {
             (Ok(()), Some((outcome, due)), about) => {
-                waiting.wait_until((due, outcome), task.later, about.unwrap_or_default(), open)
+                waiting.wait_until((due, outcome), task.later, about.unwrap_or_default(), open);
             }
             (Ok(()), None, Some(about)) => waiting.wait(about, open),
             (answered, ..) => {

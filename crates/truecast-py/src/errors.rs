@@ -193,7 +193,11 @@ fn raised(py: Python<'_>, error: Error) -> PyResult<PyErr> {
             for (row, error) in rows {
                 refused.push((row, raised(py, error)?.into_value(py)));
             }
-            let first = refused.first().map_or(String::new(), |(row, error)| format!("row {row}: {error}"));
+            // A row of a frame says which one it is.
+            let first = refused.first().map_or(String::new(), |(row, error)| match error.to_string() {
+                said if said.starts_with("row ") => said,
+                said => format!("row {row}: {said}"),
+            });
             let message = format!("{count} rows were refused and the others taken; {first}");
             build(py, "RefusedRowsError", &message, &[("refused", PyTuple::new(py, refused)?.into_any())])
         }

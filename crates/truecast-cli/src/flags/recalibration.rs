@@ -142,7 +142,7 @@ pub(crate) struct MethodFlags {
     #[arg(long)]
     pub(crate) no_lags: bool,
 
-    /// The least and the largest outcome there can be: no calibrated quantile lies beyond. `0,` for no less than 0
+    /// What is forecast lies between these: no calibrated quantile leaves them. `0,` for counts, `0,1` for shares
     #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
     pub(crate) bounds: Option<Bounds>,
 

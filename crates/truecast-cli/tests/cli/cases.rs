@@ -81,7 +81,7 @@ fn of_times_and_outcomes() {
                         ran.stderr.contains(word.as_str().unwrap()),
                         "{}: without {word}: {ran}",
                         case["name"]
-                    )
+                    );
                 });
             }
             None => check(case, &Table::read(case["table"].as_str().unwrap()), &ran.ok().table()),

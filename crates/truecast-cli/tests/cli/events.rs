@@ -380,3 +380,33 @@ fn outcomes_are_counted_by_any_column() {
         .ok()
         .says(&["region", "north           2       0.0 %"]);
 }
+
+/// Counts once got negative quantiles; now the flag is suggested, and with it no quantile falls below 0.
+#[test]
+fn bounds_hold_every_quantile() {
+    let mut text = "y,q0.05,q0.25,q0.5,q0.75,q0.95\n".to_owned();
+    for t in 0..60 {
+        writeln!(text, "{},0.5,1,1.5,2,2.5", [0, 9, 1, 0, 6][t % 5]).unwrap();
+    }
+    let folder = Folder::with("in.csv", &text);
+    let names = ["q0.05", "q0.25", "q0.5", "q0.75", "q0.95"];
+    let least = |ran: &Ran| ran.table().rows_of(&names).concat().into_iter().fold(f64::INFINITY, f64::min);
+    let free = folder
+        .run(&["calibrate", "in.csv"])
+        .ok()
+        .says(&["below 0, where none was before: if nothing can, say --bounds 0,"]);
+    let bound = folder.run(&["calibrate", "in.csv", "--bounds", "0,", "--scores"]).ok();
+    assert!(least(&free) < 0.0 && least(&bound) == 0.0, "{bound}");
+    assert!(!bound.stderr.contains("below 0"), "{bound}");
+    // What lies above the bound is as it was.
+    for (a, b) in free.table().rows_of(&names).concat().iter().zip(bound.table().rows_of(&names).concat()) {
+        assert_eq!(a.max(0.0), b);
+    }
+    let scores = folder.run(&["calibrate", "in.csv", "--scores"]).ok().table().numbers("crps");
+    assert!(scores.iter().zip(bound.table().numbers("crps")).all(|(free, bound)| bound <= free + 1e-9));
+    let help = "\n\nFor more information, try '--help'.";
+    folder.run(&["calibrate", "in.csv", "--bounds", "1,0"]).fails(
+        2,
+        &format!("error: invalid value '1,0' for '--bounds <LOW,HIGH>': \"1,0\" is no pair of bounds: write 0, or ,1 or 0,1{help}"),
+    );
+}

@@ -48,7 +48,9 @@ pub(crate) fn calibrated_in_windows(
     let (mut waiting, mut answers): (Vec<(Ticket, f64)>, _) = (Vec::new(), Vec::new());
     for (at, (forecast, outcome)) in rows.into_iter().enumerate() {
         if at % window == 0 {
-            waiting.drain(..).for_each(|(ticket, outcome)| drop(stream.resolve(ticket, outcome).unwrap()));
+            for (ticket, outcome) in waiting.drain(..) {
+                stream.resolve(ticket, outcome).unwrap();
+            }
         }
         let (ticket, calibrated) = stream.issue(forecast).unwrap();
         answers.push(take(&calibrated));
