@@ -202,7 +202,8 @@ impl<M: Recalibrator> Pipeline<M> {
     fn announce(form: &Form, fresh: bool, plan: &mut Plan) {
         if let Some(table) = form.table() {
             if !fresh || form.bounds().is_some() {
-                plan.map.announce(table.announced(&plan.values));
+                let curve = plan.map.curve().cloned().unwrap_or_default();
+                plan.map.announce(table.announced(&plan.values, |t| curve.place(t)));
             }
         } else if let (Some((low, high)), Some(base)) = (form.bounds(), form.normal())
             && let Some(curve) = Recalibrated::new(base, &plan.map).curve()

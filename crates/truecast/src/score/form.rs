@@ -43,7 +43,7 @@ impl Form {
         if size < LARGEST_SCORE {
             Ok(())
         } else {
-            Err(Error::OutOfRange { what: "spread of the forecast", rule: "below 1e290", value: size })
+            Err(Error::WidthOutOfRange { level: 0, width: size })
         }
     }
 
