@@ -68,7 +68,10 @@ impl Regrets {
                 2.02 * 8.0 * self.most * (24.0 / share).ln() + 2.0 * self.most
             };
             let Regrets { most, restarts, .. } = self;
-            assert!(*regret <= bound + 1e-9 * most, "{kind}: regret {regret}, bound {bound}, W {most}, {restarts} restarts");
+            assert!(
+                *regret <= bound + 1e-9 * most,
+                "{kind}: regret {regret}, bound {bound}, W {most}, {restarts} restarts"
+            );
         }
     }
 
@@ -162,13 +165,16 @@ fn experts() -> impl Strategy<Value = Parameters> {
         2 => Just(ExpertKind::ALL.to_vec()),
         1 => prop::sample::subsequence(ExpertKind::ALL.to_vec(), 1..=4),
     ];
-    (chosen, any::<bool>(), prop::option::of(5.0..100.0_f64)).prop_filter_map("some beside the base", |(experts, lags, half_life)| {
-        let mut builder = Parameters::builder().experts(&experts).lags(lags).guard(GuardMode::Off);
-        if let Some(outcomes) = half_life {
-            builder = builder.half_life(outcomes);
-        }
-        builder.build().ok().filter(|parameters| parameters.experts().len() > 1)
-    })
+    (chosen, any::<bool>(), prop::option::of(5.0..100.0_f64)).prop_filter_map(
+        "some beside the base",
+        |(experts, lags, half_life)| {
+            let mut builder = Parameters::builder().experts(&experts).lags(lags).guard(GuardMode::Off);
+            if let Some(outcomes) = half_life {
+                builder = builder.half_life(outcomes);
+            }
+            builder.build().ok().filter(|parameters| parameters.experts().len() > 1)
+        },
+    )
 }
 
 proptest! {

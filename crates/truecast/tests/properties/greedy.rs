@@ -18,7 +18,10 @@ fn candidates(forecast: &AnyForecast, plan: &Plan, scoring: &Scoring) -> Vec<f64
             let curve = plan.map().curve().unwrap();
             let mut places: Vec<f64> = curve.places().to_vec();
             let apart: Vec<f64> = curve.levels().iter().zip(curve.places()).map(|(t, z)| t - z).collect();
-            let crossings = apart.windows(2).zip(curve.places().windows(2)).filter(|(apart, _)| apart[0] * apart[1] < 0.0);
+            let crossings = apart
+                .windows(2)
+                .zip(curve.places().windows(2))
+                .filter(|(apart, _)| apart[0] * apart[1] < 0.0);
             let crossed: Vec<f64> =
                 crossings.map(|(a, z)| z[0] + (z[1] - z[0]) * a[0] / (a[0] - a[1])).collect();
             places.extend(crossed);
@@ -41,13 +44,23 @@ fn worst(forecast: &AnyForecast, plan: &Plan) -> (f64, f64) {
     let scoring = Scoring::of(forecast);
     let calibrated = plan.calibrated(forecast);
     let (of_f, of_g) = (scoring.quantiles(forecast), scoring.quantiles(&calibrated));
-    let cost = |y: &f64| scoring.of_quantiles(&calibrated, &of_g, *y) - scoring.of_quantiles(forecast, &of_f, *y);
+    let cost =
+        |y: &f64| scoring.of_quantiles(&calibrated, &of_g, *y) - scoring.of_quantiles(forecast, &of_f, *y);
     let all = candidates(forecast, plan, &scoring).into_iter().map(|y| (y, cost(&y)));
-    all.fold((forecast.quantile(0.5), f64::NEG_INFINITY), |worst, next| if next.1 > worst.1 { next } else { worst })
+    all.fold(
+        (forecast.quantile(0.5), f64::NEG_INFINITY),
+        |worst, next| if next.1 > worst.1 { next } else { worst },
+    )
 }
 
 /// `gains` outcomes that are easy to learn, then the worst one at each step, `delay` forecasts late.
-fn play<R: Recalibrator>(name: &str, recalibrator: &mut R, share: f64, kind: usize, (gains, steps, delay): (usize, usize, usize)) {
+fn play<R: Recalibrator>(
+    name: &str,
+    recalibrator: &mut R,
+    share: f64,
+    kind: usize,
+    (gains, steps, delay): (usize, usize, usize),
+) {
     let mut account = Account::new(share);
     let mut waiting: VecDeque<(AnyForecast, Plan, f64)> = VecDeque::new();
     let mut draws = Draws::new(9);
@@ -60,7 +73,11 @@ fn play<R: Recalibrator>(name: &str, recalibrator: &mut R, share: f64, kind: usi
             let at = format!("{name}, step {t}");
             let scoring = Scoring::of(&forecast);
             let size = scoring.expected(&forecast) + plan.reserved() + scoring.score(&forecast, most);
-            assert!(cost <= plan.reserved() + 1e-9 * size, "{at}: {most} costs {cost}, reserved {}", plan.reserved());
+            assert!(
+                cost <= plan.reserved() + 1e-9 * size,
+                "{at}: {most} costs {cost}, reserved {}",
+                plan.reserved()
+            );
             let y = if t < gains { forecast.at_probit(0.5 + 0.1 * draws.normal()) } else { most };
             recalibrator.announced(&plan);
             account.announce(scoring.expected(&forecast), plan.reserved());
@@ -94,11 +111,13 @@ fn after_gains_against_every_kind() {
 #[test]
 fn against_every_method() {
     for method in Method::ALL {
-        for (share, guard) in [(0.001, GuardMode::Priced), (0.005, GuardMode::Off), (0.1, GuardMode::Priced)] {
+        for (share, guard) in [(0.001, GuardMode::Priced), (0.005, GuardMode::Off), (0.1, GuardMode::Priced)]
+        {
             for (kind, delay) in [(0, 0), (0, 7), (13, 0)] {
                 let protection = Protection { stop_loss: Some(share), guard, bounds: None };
                 let mut recalibrator = method.build_with(1, protection).unwrap();
-                let name = format!("{method} behind {share}, {} guard, {}, {delay} late", guard.name(), KINDS[kind]);
+                let name =
+                    format!("{method} behind {share}, {} guard, {}, {delay} late", guard.name(), KINDS[kind]);
                 play(&name, &mut recalibrator, share, kind, (40, 80, delay));
             }
         }

@@ -136,7 +136,11 @@ fn play(moves: &[Move], late: usize, scales: &[f64]) {
             twin.resolve(&of_twin, &forecast, y).unwrap();
             let at = format!("after outcome {y}, with score {r}, {late} late, step {t}");
             account.check(&at);
-            assert_eq!(strict.account().unwrap().extra(), twin.account().unwrap().extra(), "{at}: the account is that of S");
+            assert_eq!(
+                strict.account().unwrap().extra(),
+                twin.account().unwrap().extra(),
+                "{at}: the account is that of S"
+            );
             check(strict.guard().unwrap(), late, medians, &at);
         }
     }

@@ -31,7 +31,17 @@ pub fn parameters() -> impl Strategy<Value = (Parameters, Option<f64>)> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let prior = prop_oneof![2 => Just(10.0), 1 => Just(0.0), 1 => 0.0..100.0];
     (levels, plays, ledgers, half_life, threshold, 0..4_u8, flags, prior, any::<u64>()).prop_map(
-        |(levels, plays, ledgers, half_life, threshold, groups, (alone, bare, randomised, step), prior, seed)| {
+        |(
+            levels,
+            plays,
+            ledgers,
+            half_life,
+            threshold,
+            groups,
+            (alone, bare, randomised, step),
+            prior,
+            seed,
+        )| {
             let shape = if step { MapShape::Step } else { MapShape::Probit };
             let mut builder = if alone { Parameters::ledger() } else { Parameters::builder() };
             builder = builder.levels(levels).plays(plays).ledgers(&ledgers).groups(groups);
@@ -69,7 +79,11 @@ fn outcome(parameters: &Parameters, event: &Event, forecast: Gaussian, plan: &Pl
     let levels = parameters.levels().probits();
     let j = (event.key / 3) as usize % levels.len();
     let distance = 1e-3 * f64::from(event.key % 1000);
-    forecast.at_probit(if plays(parameters, plan)[j] < 0.5 { levels[j] - distance } else { levels[j] + distance })
+    forecast.at_probit(if plays(parameters, plan)[j] < 0.5 {
+        levels[j] - distance
+    } else {
+        levels[j] + distance
+    })
 }
 
 /// One outcome as it was settled.
@@ -92,7 +106,9 @@ fn run(parameters: &Parameters, events: &[Event], mut watch: impl FnMut(Settled<
         if let Some(event) = events.get(t) {
             let mut plan = recalibrator.empty_plan();
             let forecast = normal_forecast(event);
-            recalibrator.plan(&forecast, event.groups(parameters.group_count()), t as u64, &mut plan).unwrap();
+            recalibrator
+                .plan(&forecast, event.groups(parameters.group_count()), t as u64, &mut plan)
+                .unwrap();
             recalibrator.announced(&plan);
             let y = outcome(parameters, event, forecast, &plan);
             waiting.push((plan, y));

@@ -39,10 +39,15 @@ pub fn holds<R: Recalibrator>(
                 continue;
             }
             let scoring = Scoring::of(&forecast);
-            let (base, announced) = (scoring.score(&forecast, y), scoring.score(&plan.calibrated(&forecast), y));
+            let (base, announced) =
+                (scoring.score(&forecast, y), scoring.score(&plan.calibrated(&forecast), y));
             // Each score is known to 1e-12 of itself.
             let rounding = 1e-9 * (base + announced);
-            assert!(announced - base <= plan.reserved() + rounding, "{at}: {announced}, {base}, {}", plan.reserved());
+            assert!(
+                announced - base <= plan.reserved() + rounding,
+                "{at}: {announced}, {base}, {}",
+                plan.reserved()
+            );
             account.settle(base, announced);
             recalibrator.resolve(&plan, &forecast, y).unwrap();
             account.check(&at);

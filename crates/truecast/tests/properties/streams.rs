@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use truecast::Forecast;
 use truecast::forecast::{AnyForecast, Quantiles, Samples};
 use truecast::recalibrate::Groups;
-use truecast::Forecast;
 use truecast_testkit::kinds::{KINDS, of_kind};
 
 pub fn config(cases: u32) -> ProptestConfig {
@@ -66,7 +66,8 @@ impl Event {
         match &self.shape {
             Shape::Kind(kind) => of_kind(*kind, self.mean * self.scale, self.scale),
             Shape::Table(places) => {
-                let levels: Vec<f64> = (1..=places.len()).map(|k| k as f64 / (places.len() as f64 + 1.0)).collect();
+                let levels: Vec<f64> =
+                    (1..=places.len()).map(|k| k as f64 / (places.len() as f64 + 1.0)).collect();
                 Quantiles::new(&levels, &at(places)).unwrap().into()
             }
             Shape::Ensemble(places) => Samples::new(&at(places)).unwrap().into(),
@@ -94,7 +95,8 @@ impl Event {
 }
 
 fn choice() -> impl Strategy<Value = Choice> {
-    let level = || prop_oneof![3 => 0.01..0.99, 1 => (1..24).prop_map(|k| f64::from(k) / 24.0), 1 => Just(0.5)];
+    let level =
+        || prop_oneof![3 => 0.01..0.99, 1 => (1..24).prop_map(|k| f64::from(k) / 24.0), 1 => Just(0.5)];
     prop_oneof![
         4 => (-3.0..3.0).prop_map(Choice::Score),
         1 => prop_oneof![Just(0.0), Just(1.0), -6.0..6.0].prop_map(Choice::Score),
@@ -174,4 +176,3 @@ pub fn due(events: &[Event], t: usize) -> Vec<usize> {
     due.sort_by_key(|&k| events[k].key);
     due
 }
-
