@@ -322,7 +322,8 @@ impl fmt::Display for StopLossCertificate {
         match self.percent() {
             None => write!(f, "no outcome yet")?,
             Some(percent) if percent > 0.0 => write!(f, "behind by {percent:.2} % now")?,
-            Some(percent) => write!(f, "ahead by {:.2} % now", -percent)?,
+            // 0.0 takes the sign off a zero.
+            Some(percent) => write!(f, "ahead by {:.2} % now", 0.0 - percent)?,
         }
         let Furthest { step, behind, base } = self.furthest;
         if behind > 0.0 && base > 0.0 {

@@ -95,6 +95,12 @@ impl Table {
                 (self.low, self.high) = (self.low.max(low), self.high.min(high));
             }
         }
+        // A forecast that lies beyond the bounds contradicts what is known, and that is believed.
+        if self.low >= self.high
+            && let Some(known) = bounds
+        {
+            (self.low, self.high) = known;
+        }
         self.below.clear();
         self.above.clear();
         self.below.extend(self.probits.iter().map(|&t| normal::cdf(t)));
