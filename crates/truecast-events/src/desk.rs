@@ -91,9 +91,9 @@ impl Desk {
         self.meaning.lateness
     }
 
-    /// True if all rows must be there before any is taken.
+    /// True if all rows must be there before any is taken: asked after outcomes were brought.
     pub fn holds(&self) -> bool {
-        self.meaning.holds() || self.meaning.filters()
+        self.meaning.holds() || self.meaning.filters() || self.index.is_some()
     }
 
     /// What is worth reading ahead, on another thread.
