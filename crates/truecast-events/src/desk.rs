@@ -185,12 +185,7 @@ impl Desk {
         let without_width = AtomicU64::new(0);
         let answer = if ask.raw_only { Answer::Nothing } else { self.output.answer.clone() };
         let row_scores = ask.row_scores || self.output.needs_scores() || self.meaning.by.is_some();
-        let ask = Ask {
-            answer,
-            row_scores,
-            replace: self.request.replace,
-            ..ask.clone()
-        };
+        let ask = Ask { answer, row_scores, replace: self.request.replace, ..ask.clone() };
         let signs = Signs::default();
         let reader = Reader { meaning: &self.meaning, without_width: &without_width, signs: &signs };
         let mut by = std::mem::take(&mut self.by);

@@ -194,8 +194,13 @@ fn states() -> Folder {
 fn explain_shows_the_map_of_a_state() {
     let folder = states();
     let ran = folder.run(&["explain", "one.state"]).ok();
-    let ran =
-        ran.says(&["method experts, 2,000 outcomes learned", "whom it trusts now", "calibrated", "own quantile", "promised"]);
+    let ran = ran.says(&[
+        "method experts, 2,000 outcomes learned",
+        "whom it trusts now",
+        "calibrated",
+        "own quantile",
+        "promised",
+    ]);
     // A forecaster that is four times too narrow: its 80 % interval holds 25 %.
     let believed = ran.text().lines().find(|line| line.starts_with("  80 %")).unwrap().to_owned();
     let share: f64 = believed.split_whitespace().nth(2).unwrap().parse().unwrap();
@@ -221,7 +226,8 @@ fn explain_asks_which_series_is_meant() {
         .ok()
         .says(&["series a, method experts, 2 outcomes learned"]);
     let waiting = folder.run(&["explain", "both.state", "--key", "n / a"]).ok();
-    waiting.says(&["series n / a, method experts, 0 outcomes learned", "2 outcomes are read and not due yet"]);
+    waiting
+        .says(&["series n / a, method experts, 0 outcomes learned", "2 outcomes are read and not due yet"]);
 }
 
 #[test]

@@ -60,8 +60,11 @@ fn settings_in_force_are_listed() {
     let run = ["calibrate", "a.csv", "-o", "o.csv", "--report", "r.html"];
     folder.run(&run).ok();
     let html = folder.read("r.html");
-    assert!(!["prior", "groups", "randomised", "outcomes known"].iter().any(|name| html.contains(&setting(name))));
-    let flags = ["--prior", "25", "--ledger", "group=day:4", "--randomised", "--delay", "3", "--guard", "off"];
+    assert!(
+        !["prior", "groups", "randomised", "outcomes known"].iter().any(|name| html.contains(&setting(name)))
+    );
+    let flags =
+        ["--prior", "25", "--ledger", "group=day:4", "--randomised", "--delay", "3", "--guard", "off"];
     folder.run(&[&run[..], &flags].concat()).ok();
     for (name, value) in [
         ("prior", "25"),

@@ -430,7 +430,10 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
 
     fn books_crps(&self, forecast: &dyn Forecast) -> bool {
         let strict = self.protection.guard == GuardMode::Strict;
-        self.account.is_some() && !strict && self.protection.bounds.is_none() && forecast.as_gaussian().is_some()
+        self.account.is_some()
+            && !strict
+            && self.protection.bounds.is_none()
+            && forecast.as_gaussian().is_some()
     }
 
     fn ledgers(&self) -> Option<&crate::expert::Ledgers> {
