@@ -146,7 +146,7 @@ def test_bounds_and_words() -> None:
     assert np.min(free["q0.1"]) < 0.0
     for name in ("q0.1", "q0.5", "q0.9"):
         assert np.array_equal(np.maximum(free[name], 0.0), bound[name])
-    with pytest.raises(tc.TruecastError, match="bounds are a lower and an upper one"):
+    with pytest.raises(tc.TruecastError, match="bounds of the outcome must increase"):
         tc.calibrate(frame, bounds=(1.0, 0.0))
     with pytest.raises(tc.TruecastError, match="outcomes of this frame are known at the times that rows say, and the fleet takes them before the next row"):
         tc.calibrate(windows(outcomes())[0], fleet=tc.Fleet())

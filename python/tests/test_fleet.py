@@ -63,7 +63,8 @@ def test_batches_may_end_anywhere(batch: Batch) -> None:
         parts = pickle.loads(pickle.dumps(tc.Fleet.from_bytes(parts.to_bytes())))
     assert first.lower is not None and first.lower.tolist() == lower
     assert whole.to_bytes() == parts.to_bytes()
-    assert whole.certificate().holds and whole.certificate().steps == 600
+    stop_loss = whole.certificate().stop_loss
+    assert whole.certificate().holds and stop_loss is not None and stop_loss.outcomes == 600
 
 
 def test_forecasting_teaches_nothing(batch: Batch) -> None:

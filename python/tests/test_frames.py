@@ -151,7 +151,7 @@ def test_every_kind_comes_back_as_it_came(truecast: str, tmp_path: Path, kind: s
         (["--preset", "paper"], {"paper": True}),
         (["--ledger", "group=note", "--threshold", "50"], {"groups": "note", "thresholds": [50.0]}),
         (["--ledger", "group=note:5"], {"groups": {"note": 5}}),
-        (["--half-life", "60", "--no-guard"], {"half_life": 60.0, "guard": False}),
+        (["--half-life", "60", "--guard", "off"], {"half_life": 60.0, "guard": "off"}),
         (["--no-lags", "--stop-loss", "0.02", "--prior", "3"], {"lags": False, "stop_loss": 0.02, "prior": 3.0}),
         (["--delay", "3"], {"delay": 3}),
         (["--key", "none"], {"key": ()}),
@@ -301,7 +301,8 @@ def test_an_index_level_may_be_the_series() -> None:
 
 def test_a_fleet_goes_on() -> None:
     columns = table("gaussian")
-    whole = tc.calibrate(columns)
+    # With a fleet a forecast without an outcome waits for it, so both have one.
+    whole = tc.calibrate(columns, fleet=tc.Fleet())
     fleet = tc.Fleet()
     parts = [tc.calibrate({name: values[part] for name, values in columns.items()}, fleet=fleet) for part in (slice(0, 100), slice(100, 240))]
     assert whole["std"].tolist() == [*parts[0]["std"], *parts[1]["std"]]

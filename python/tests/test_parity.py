@@ -88,7 +88,7 @@ def test_a_fleet_is_the_command(truecast: str, tmp_path: Path, method: Any, form
 @pytest.mark.parametrize(
     ("flags", "keywords"),
     [
-        (["--no-guard"], {"guard": False}),
+        (["--guard", "off"], {"guard": "off"}),
         (["--no-lags", "--guard", "strict"], {"lags": False, "guard": "strict"}),
         (["--half-life", "120"], {"half_life": 120.0}),
         (["--prior", "3", "--threshold", "50"], {"prior": 3.0, "thresholds": [50.0]}),

@@ -157,7 +157,9 @@ def test_groups_and_thresholds(series: Series) -> None:
         rc.recalibrate(forecast, groups=groups[row])
         rc.observe(forecast, y[row], groups=groups[row])
     assert rc.to_bytes() == batch.to_bytes()
-    ledgers = rc.certificate().ledgers
+    certificate = rc.certificate().ledgers
+    assert certificate is not None
+    ledgers = certificate.ledgers
     assert [ledger.ledger for ledger in ledgers] == ["uniform", "crps", "threshold 0.5", "group 0", "group 1"]
     assert [ledger.group for ledger in ledgers] == [None, None, None, 0, 1]
     assert ledgers[2].threshold == 0.5
@@ -171,15 +173,18 @@ def test_the_certificate_holds_and_prints(series: Series) -> None:
     rc = tc.Recalibrator()
     rc.run(tc.Forecasts.gaussian(mu, sigma), y)
     certificate = rc.certificate()
-    assert certificate.holds and certificate.steps == 400
-    assert certificate.potential <= certificate.potential_bound
+    stop_loss, guard, ledgers = certificate.stop_loss, certificate.guard, certificate.ledgers
+    assert certificate.holds and stop_loss is not None and guard is not None and ledgers is not None
+    assert (stop_loss.outcomes, guard.outcomes, ledgers.steps) == (400, 400, 400)
+    assert stop_loss.extra <= stop_loss.bound and ledgers.potential <= ledgers.potential_bound
+    assert [interval.nominal for interval in guard.intervals][7] == pytest.approx(0.8)
     text = str(certificate)
-    assert text.startswith("after 400 outcomes: potential ") and text.splitlines()[2].startswith("uniform")
-    assert "<td>crps</td>" in rc._repr_html_()
+    assert text.startswith("never behind the forecaster by more than 0.5 %") and "uniform" in text
+    assert "never behind" in rc._repr_html_()
     with pytest.raises(AttributeError):
-        certificate.steps = 3  # type: ignore[misc]
+        certificate.holds = False  # type: ignore[misc]
     with pytest.raises(errors.NoCertificateError, match="aci promises nothing") as caught:
-        tc.Recalibrator("aci").certificate()
+        tc.Recalibrator("aci", stop_loss=None).certificate()
     assert caught.value.method == "aci"
     assert "Recalibrator(method='aci', steps=0)" in tc.Recalibrator("aci")._repr_html_().replace("&#x27;", "'")
 

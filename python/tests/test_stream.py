@@ -47,7 +47,8 @@ def test_late_outcomes_and_resumed_streams() -> None:
     for ticket, y in zip(tickets[55:], outcomes[55:], strict=True):
         twin.resolve(ticket, y)
     assert stream.to_bytes() == twin.to_bytes()
-    assert stream.certificate().holds and stream.certificate().steps == 60
+    stop_loss = stream.certificate().stop_loss
+    assert stream.certificate().holds and stop_loss is not None and stop_loss.outcomes == 60
 
 
 def test_wrong_tickets() -> None:
@@ -88,6 +89,6 @@ def test_foreign_forecasts_wait_as_tables() -> None:
 def test_it_says_what_it_is() -> None:
     stream = tc.Stream(seed=3)
     stream.issue(tc.Gaussian(0.0, 1.0))
-    assert repr(stream) == "Stream(method='ledger', seed=3, steps=0, pending=1)"
+    assert repr(stream) == "Stream(method='experts', seed=3, steps=0, pending=1)"
     assert "uniform" in stream._repr_html_()
     assert tc.Stream.paper(10).method == "ledger"

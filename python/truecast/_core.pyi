@@ -382,7 +382,7 @@ class Recalibrator:
         bounds: tuple[float | None, float | None] | None = None,
     ) -> Recalibrator: ...
     @staticmethod
-    def paper(n: int = 20, *, method: _Method = "experts", seed: int = 0) -> Recalibrator:
+    def paper(n: int = 20, *, method: _Method = "ledger", seed: int = 0) -> Recalibrator:
         """The paper's setting."""
     def recalibrate(self, forecast: _Forecast | Point, *, groups: _Groups | None = None) -> Recalibrated:
         """The calibrated forecast for the next outcome. Pure."""
@@ -446,7 +446,7 @@ class Stream:
         bounds: tuple[float | None, float | None] | None = None,
     ) -> Stream: ...
     @staticmethod
-    def paper(n: int = 20, *, method: _Method = "experts", seed: int = 0) -> Stream:
+    def paper(n: int = 20, *, method: _Method = "ledger", seed: int = 0) -> Stream:
         """The paper's setting."""
     def issue(self, forecast: _Forecast | Point, *, groups: _Groups | None = None) -> tuple[int, Recalibrated]:
         """Gives a ticket for the outcome, and the calibrated forecast."""
@@ -506,7 +506,7 @@ class Fleet:
         paper: int | None = None,
     ) -> Fleet: ...
     @staticmethod
-    def paper(n: int = 20, *, method: _Method = "experts", seed: int = 0) -> Fleet:
+    def paper(n: int = 20, *, method: _Method = "ledger", seed: int = 0) -> Fleet:
         """The paper's setting."""
     def run(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -177,9 +178,9 @@ def from_json(text: str, words: list[str], holds: bool) -> Certificate:
     )
 
 
-def _ledger(ledger: dict[str, object]) -> LedgerCertificate:
+def _ledger(ledger: dict[str, Any]) -> LedgerCertificate:
     kind = ledger.pop("kind")
     if isinstance(kind, str):
-        return LedgerCertificate(kind, **ledger)  # type: ignore[arg-type]
-    [(name, value)] = kind.items()  # type: ignore[attr-defined]
+        return LedgerCertificate(kind, **ledger)
+    [(name, value)] = kind.items()
     return LedgerCertificate(f"{name} {value}", **ledger, **{name: value})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from importlib import import_module
 from typing import Any
@@ -128,13 +128,29 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
             return {"group": ledger.group}
         return ledger.ledger if ledger.threshold is None else {"threshold": ledger.threshold}
 
-    names = ("calibration_error", "calibration_bound", "regret", "regret_bound", "announced_regret")
+    names = ("calibration_error", "calibration_bound", "regret", "regret_bound")
+    stop_loss = None if certificate.stop_loss is None else asdict(certificate.stop_loss)
+    if stop_loss is not None:
+        stop_loss["furthest"] = dict(zip(("step", "behind", "base"), stop_loss["furthest"], strict=True))
+    guard = None if certificate.guard is None else asdict(certificate.guard)
+    if guard is not None:
+        guard["intervals"] = list(guard["intervals"])
+    ledgers = certificate.ledgers
     return {
         "holds": certificate.holds,
-        "steps": certificate.steps,
-        "potential": certificate.potential,
-        "potential_bound": certificate.potential_bound,
-        "ledgers": [{"kind": kind(ledger), **{name: getattr(ledger, name) for name in names}} for ledger in certificate.ledgers],
+        "words": list(certificate.words),
+        "stop_loss": stop_loss,
+        "guard": guard,
+        "ledgers": None
+        if ledgers is None
+        else {
+            "steps": ledgers.steps,
+            "potential": ledgers.potential,
+            "potential_bound": ledgers.potential_bound,
+            "ledgers": [
+                {"kind": kind(ledger), **{name: getattr(ledger, name) for name in names}} for ledger in ledgers.ledgers
+            ],
+        },
     }
 
 

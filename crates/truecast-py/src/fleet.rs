@@ -160,7 +160,7 @@ impl Fleet {
 
     /// The paper's setting; see `Recalibrator.paper`.
     #[staticmethod]
-    #[pyo3(signature = (n = 20, *, method = "experts", seed = 0))]
+    #[pyo3(signature = (n = 20, *, method = "ledger", seed = 0))]
     fn paper(n: usize, method: &str, seed: u64) -> Result<Self> {
         Ok(Fleet::around(truecast_fleet::Fleet::new(settings::paper(n, method, seed)?)?))
     }

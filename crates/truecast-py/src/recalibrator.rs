@@ -158,7 +158,7 @@ impl Recalibrator {
     /// method : str
     /// seed : int
     #[staticmethod]
-    #[pyo3(signature = (n = 20, *, method = "experts", seed = 0))]
+    #[pyo3(signature = (n = 20, *, method = "ledger", seed = 0))]
     fn paper(n: usize, method: &str, seed: u64) -> Result<Self> {
         Ok(Recalibrator::fresh(settings::paper(n, method, seed)?.build(b"")?))
     }

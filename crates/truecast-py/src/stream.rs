@@ -100,7 +100,7 @@ impl Stream {
 
     /// The paper's setting; see `Recalibrator.paper`.
     #[staticmethod]
-    #[pyo3(signature = (n = 20, *, method = "experts", seed = 0))]
+    #[pyo3(signature = (n = 20, *, method = "ledger", seed = 0))]
     fn paper(n: usize, method: &str, seed: u64) -> Result<Self> {
         Ok(Stream::fresh(CoreStream::new(settings::paper(n, method, seed)?.build(b"")?)))
     }

@@ -240,6 +240,17 @@ pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64> {
     if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { what, value }) }
 }
 
+/// `outcome`, if it lies within the bounds that are known of it.
+pub(crate) fn within_bounds(outcome: f64, bounds: Option<(f64, f64)>) -> Result<f64> {
+    match bounds {
+        Some((low, high)) if !(low..=high).contains(&outcome) => {
+            let rule = "within the bounds that were given for it";
+            Err(Error::OutOfRange { what: "outcome", rule, value: outcome })
+        }
+        _ => Ok(outcome),
+    }
+}
+
 /// `z`, if it is a probit score: infinite where an outcome lies beyond a bounded support, but a number.
 pub(crate) fn score(z: f64) -> Result<f64> {
     if z.is_nan() { Err(Error::NotFinite { what: "probit score of the outcome", value: z }) } else { Ok(z) }

@@ -195,8 +195,11 @@ pub trait Recalibrator: Debug + Clone + Send + Sync {
         self.conclude(&plan, forecast, outcome)
     }
 
-    /// A plan is announced, and its outcome is known at once. On an error it was announced and has expired.
+    /// A plan is announced, and its outcome is known at once. An outcome that is no number, or beyond known bounds, changes nothing; after any other error the
+    /// plan was announced and has expired.
     fn conclude(&mut self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
+        error::finite("outcome", outcome)?;
+        error::within_bounds(outcome, self.bounds())?;
         self.announced(plan);
         let scores = self.resolve(plan, forecast, outcome);
         if scores.is_err() {

@@ -149,12 +149,7 @@ impl<M: Recalibrator> Pipeline<M> {
     /// The probit scores of an outcome that is within the bounds.
     fn scores(&self, plan: &Plan, forecast: &dyn Forecast, outcome: f64) -> Result<Scores> {
         error::finite("outcome", outcome)?;
-        if let Some((low, high)) = self.protection.bounds
-            && !(low..=high).contains(&outcome)
-        {
-            let rule = "within the bounds that were given for it";
-            return Err(Error::OutOfRange { what: "outcome", rule, value: outcome });
-        }
+        error::within_bounds(outcome, self.protection.bounds)?;
         super::scores(plan, forecast, outcome, self.seed())
     }
 
