@@ -7,7 +7,7 @@
 use truecast::error::{Error, SnapshotError};
 use truecast::expert::ExpertKind;
 use truecast::forecast::{AnyForecast, Quantiles, Samples, StudentT};
-use truecast::recalibrate::{AnyRecalibrator, Method, ParametersBuilder};
+use truecast::recalibrate::{AnyRecalibrator, Method};
 use truecast::stream::{NEWEST_VERSION, Snapshot, envelope};
 use truecast::{Forecast, Gaussian, GuardMode, Parameters, Pipeline, Stream, Ticket};
 use truecast_streams::Scenario;
@@ -83,20 +83,21 @@ fn every_method_loads_what_it_saves() {
 
 #[test]
 fn every_setting_loads_what_it_saves() {
-    let builders: [(&str, fn() -> ParametersBuilder); 8] = [
-        ("defaults", Parameters::builder),
-        ("ledgers", Parameters::ledger),
-        ("paper", || Parameters::paper(20).unwrap().seed(4)),
-        ("strict", || Parameters::builder().guard(GuardMode::Strict)),
-        ("no guard", || Parameters::builder().guard(GuardMode::Off)),
-        ("no stop-loss", || Parameters::builder().stop_loss(None)),
-        ("bounds", || Parameters::builder().bounds(-1e3, 1e3).lags(false)),
-        ("everything", || {
-            Parameters::builder().groups(2).threshold(0.5).half_life(60.0).randomised(true).seed(8)
-        }),
+    let builders = [
+        ("defaults", Parameters::builder()),
+        ("ledgers", Parameters::ledger()),
+        ("paper", Parameters::paper(20).unwrap().seed(4)),
+        ("strict", Parameters::builder().guard(GuardMode::Strict)),
+        ("no guard", Parameters::builder().guard(GuardMode::Off)),
+        ("no stop-loss", Parameters::builder().stop_loss(None)),
+        ("bounds", Parameters::builder().bounds(-1e3, 1e3).lags(false)),
+        (
+            "everything",
+            Parameters::builder().groups(2).threshold(0.5).half_life(60.0).randomised(true).seed(8),
+        ),
     ];
     for (name, builder) in builders {
-        goes_on(name, Pipeline::new(builder().build().unwrap()));
+        goes_on(name, Pipeline::new(builder.build().unwrap()));
     }
     for &kind in ExpertKind::ALL {
         goes_on(kind.name(), Pipeline::new(Parameters::builder().experts(&[kind]).build().unwrap()));

@@ -4,6 +4,8 @@
 //! Tolerance: 1e-9 of a field's largest value in its case. Two runs of the reference whose experts differ by one unit in the last place differ by 1e-11 at
 //! most (`spread` in the file).
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
 mod golden_support;
 
 use std::collections::HashMap;
@@ -113,7 +115,7 @@ fn every_case_of_the_reference() {
                 let (base, _) = forecast(&case, i);
                 let mut plan = recalibrator.empty_plan();
                 recalibrator.plan(&base, Groups::NONE, i as u64, &mut plan).unwrap();
-                if i % 7 == 0 {
+                if i.is_multiple_of(7) {
                     got.check("l1", plan.blends()[0], sevenths.list("l1")[i / 7]);
                     if case.object("settings").get("guard").is_none_or(|mode| mode != "off") {
                         got.check("l2", plan.blends()[1], sevenths.list("l2")[i / 7]);

@@ -140,8 +140,8 @@ pub(crate) fn worst_case_at_most(g: &Curve, s: &Curve) -> f64 {
     let identity = s.is_identity();
     let mut sum = 0.0;
     let mut last: Option<(f64, f64, f64)> = None;
-    for (&z, &t) in g.places().iter().zip(g.levels()) {
-        let u = if identity { z } else { s.level(z) };
+    for (i, (&z, &t)) in g.places().iter().zip(g.levels()).enumerate() {
+        let u = if identity { z } else { level(s, g, i) };
         match last {
             None => sum += tail(t) / g_left + tail(u) / s_left,
             Some((z0, t0, u0)) => {
@@ -156,17 +156,25 @@ pub(crate) fn worst_case_at_most(g: &Curve, s: &Curve) -> f64 {
     last.map_or(0.0, |(_, t, u)| 2.0 * (sum + tail(-t) / g_right + tail(-u) / s_right))
 }
 
+/// The level of `s` at a knot of `g`: where both jump, the lower end of the jump belongs to the piece before it.
+#[inline]
+fn level(s: &Curve, g: &Curve, knot: usize) -> f64 {
+    let z = g.places();
+    if z.get(knot + 1) == Some(&z[knot]) { s.level_left(z[knot]) } else { s.level(z[knot]) }
+}
+
 /// Calls `visit` at every knot of `g`, a few scores at a time.
 fn for_each_knot(g: &Curve, s: &Curve, mut visit: impl FnMut(Knot)) {
     let identity = s.is_identity();
     let chunks = g.places().chunks(ROOM).zip(g.levels().chunks(ROOM));
-    for (z, t) in chunks {
+    for (chunk, (z, t)) in chunks.enumerate() {
         let (mut of_g, mut of_s) = (Scores::new(), Scores::new());
         of_g.z[..t.len()].copy_from_slice(t);
         if identity {
             of_s.z[..z.len()].copy_from_slice(z);
         } else {
-            of_s.z.iter_mut().zip(z).for_each(|(u, &z)| *u = s.level(z));
+            let first = chunk * ROOM;
+            of_s.z.iter_mut().zip(first..first + z.len()).for_each(|(u, knot)| *u = level(s, g, knot));
         }
         of_g.evaluate(t.len(), true);
         of_s.evaluate(t.len(), true);

@@ -8,7 +8,7 @@ use truecast::{Forecast, Gaussian, Parameters, Pipeline, Recalibrator, normal};
 
 use super::streams::{Event, LONGEST, config, due, normal_events};
 
-pub fn parameters() -> impl Strategy<Value = (Parameters, Option<f64>)> {
+fn parameters() -> impl Strategy<Value = (Parameters, Option<f64>)> {
     let levels = prop_oneof![
         3 => Just(Levels::default()),
         1 => Just(Levels::uniform(20).unwrap()),
@@ -73,7 +73,7 @@ fn plays<'a>(parameters: &Parameters, plan: &'a Plan) -> &'a [f64] {
 
 /// Where the outcome falls: as the event says, or on the side of a level that was held for less likely.
 fn outcome(parameters: &Parameters, event: &Event, forecast: Gaussian, plan: &Plan) -> f64 {
-    if event.key % 3 > 0 {
+    if !event.key.is_multiple_of(3) {
         return event.outcome(&forecast, &plan.calibrated(&forecast));
     }
     let levels = parameters.levels().probits();

@@ -10,7 +10,7 @@ use super::streams::{Event, LONGEST, config, due, events};
 
 /// Runs the events with their delays and checks theorem 1 after each of them, and each forecast against what was reserved for it. `settled` is shown each
 /// forecast whose outcome came.
-pub fn holds<R: Recalibrator>(
+fn holds<R: Recalibrator>(
     recalibrator: &mut R,
     share: f64,
     events: &[Event],

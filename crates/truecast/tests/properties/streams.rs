@@ -7,7 +7,7 @@ use truecast::forecast::{AnyForecast, Quantiles, Samples};
 use truecast::recalibrate::Groups;
 use truecast_testkit::kinds::{KINDS, of_kind};
 
-pub fn config(cases: u32) -> ProptestConfig {
+pub(crate) fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
         rng_seed: RngSeed::Fixed(2026),
@@ -18,7 +18,7 @@ pub fn config(cases: u32) -> ProptestConfig {
 
 /// How the outcome of a step is chosen, once its announcement is known.
 #[derive(Debug, Clone, Copy)]
-pub enum Choice {
+pub(crate) enum Choice {
     /// At this base probit score.
     Score(f64),
     /// So many scales from the mean.
@@ -33,7 +33,7 @@ pub enum Choice {
 
 /// What a forecast is.
 #[derive(Debug, Clone)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// One of the testkit's.
     Kind(usize),
     /// A table with its quantiles at these places.
@@ -43,25 +43,25 @@ pub enum Shape {
 }
 
 #[derive(Debug, Clone)]
-pub struct Event {
-    pub shape: Shape,
-    pub mean: f64,
-    pub scale: f64,
-    pub groups: u8,
-    pub choice: Choice,
+pub(crate) struct Event {
+    pub(crate) shape: Shape,
+    pub(crate) mean: f64,
+    pub(crate) scale: f64,
+    pub(crate) groups: u8,
+    pub(crate) choice: Choice,
     /// How many later forecasts are issued before the outcome comes.
-    pub delay: usize,
+    pub(crate) delay: usize,
     /// Whether the outcome never comes.
-    pub expires: bool,
+    pub(crate) expires: bool,
     /// Orders outcomes that come together.
-    pub key: u32,
+    pub(crate) key: u32,
 }
 
 /// The longest delay.
-pub const LONGEST: usize = 12;
+pub(crate) const LONGEST: usize = 12;
 
 impl Event {
-    pub fn forecast(&self) -> AnyForecast {
+    pub(crate) fn forecast(&self) -> AnyForecast {
         let at = |places: &[f64]| places.iter().map(|z| self.scale * (self.mean + z)).collect::<Vec<f64>>();
         match &self.shape {
             Shape::Kind(kind) => of_kind(*kind, self.mean * self.scale, self.scale),
@@ -74,11 +74,11 @@ impl Event {
         }
     }
 
-    pub fn groups(&self, count: usize) -> Groups {
+    pub(crate) fn groups(&self, count: usize) -> Groups {
         Groups::of(&(0..count).filter(|g| self.groups >> g & 1 == 1).collect::<Vec<_>>()).unwrap()
     }
 
-    pub fn outcome(&self, forecast: &dyn Forecast, calibrated: &dyn Forecast) -> f64 {
+    pub(crate) fn outcome(&self, forecast: &dyn Forecast, calibrated: &dyn Forecast) -> f64 {
         let y = match self.choice {
             Choice::Score(z) => forecast.at_probit(z),
             Choice::Far(distance) => self.scale * (self.mean + distance),
@@ -143,7 +143,7 @@ enum Likeness {
 }
 
 /// Streams of one kind and scale are as common as those of widely different ones.
-pub fn events(most: usize) -> impl Strategy<Value = Vec<Event>> {
+pub(crate) fn events(most: usize) -> impl Strategy<Value = Vec<Event>> {
     let likeness = prop_oneof![Just(Likeness::All), Just(Likeness::Scale), Just(Likeness::Nothing)];
     // All at once, a few late, or all late by the same: delays as they are, 0, or one for all.
     let delays = prop_oneof![2 => Just(None), 2 => Just(Some(0)), 1 => (1..LONGEST).prop_map(Some)];
@@ -163,7 +163,7 @@ pub fn events(most: usize) -> impl Strategy<Value = Vec<Event>> {
 }
 
 /// The same with normal forecasts alone.
-pub fn normal_events(most: usize) -> impl Strategy<Value = Vec<Event>> {
+pub(crate) fn normal_events(most: usize) -> impl Strategy<Value = Vec<Event>> {
     events(most).prop_map(|mut events| {
         events.iter_mut().for_each(|event| event.shape = Shape::Kind(0));
         events
@@ -171,7 +171,7 @@ pub fn normal_events(most: usize) -> impl Strategy<Value = Vec<Event>> {
 }
 
 /// The outcomes that come at step `t`, in the order of their keys.
-pub fn due(events: &[Event], t: usize) -> Vec<usize> {
+pub(crate) fn due(events: &[Event], t: usize) -> Vec<usize> {
     let mut due: Vec<usize> = (0..events.len().min(t + 1)).filter(|&k| k + events[k].delay == t).collect();
     due.sort_by_key(|&k| events[k].key);
     due

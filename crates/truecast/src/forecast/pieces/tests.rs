@@ -96,7 +96,7 @@ fn arbitrary_map() -> impl Strategy<Value = Map> {
         parts.prop_map(|(gaps, mut announced)| {
             announced.sort_by(f64::total_cmp);
             let steps = serde_json::json!({ "levels": running(&gaps), "announced": announced });
-            map(serde_json::to_value(Curve::default()).unwrap(), steps)
+            map(&serde_json::to_value(Curve::default()).unwrap(), &steps)
         })
     });
     let gap = || prop_oneof![6 => 0.01..0.5_f64, 1 => Just(0.0), 1 => Just(0.5)];
@@ -112,7 +112,10 @@ fn arbitrary_map() -> impl Strategy<Value = Map> {
         parts.prop_map(move |(z, t, (shift, left, right))| {
             let z: Vec<f64> = running(&z).iter().map(|z| z * far).collect();
             let t: Vec<f64> = running(&t).iter().map(|t| t + shift).collect();
-            map(serde_json::json!({ "z": z, "t": t, "left": left, "right": right }), serde_json::Value::Null)
+            map(
+                &serde_json::json!({ "z": z, "t": t, "left": left, "right": right }),
+                &serde_json::Value::Null,
+            )
         })
     });
     prop_oneof![1 => steps, 4 => curves]
@@ -128,7 +131,7 @@ fn running(gaps: &[f64]) -> Vec<f64> {
     gaps.iter().map(next).collect()
 }
 
-fn map(curve: serde_json::Value, steps: serde_json::Value) -> Map {
+fn map(curve: &serde_json::Value, steps: &serde_json::Value) -> Map {
     serde_json::from_value(serde_json::json!({ "curve": curve, "steps": steps, "announced": null })).unwrap()
 }
 
