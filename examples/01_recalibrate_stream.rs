@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 
 use truecast::monitor::Scoreboard;
-use truecast::{Gaussian, LedgerRecalibrator, Result, Stream, random};
+use truecast::{Gaussian, Pipeline, Result, Stream, random};
 use truecast_streams::Scenario;
 
 const STEPS: usize = 20_000;
@@ -24,7 +24,7 @@ fn main() -> Result<()> {
     ];
     for (scenario, story) in streams {
         println!("\n== {} ({STEPS} steps) ==\n{story}\n", scenario.name());
-        let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
+        let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::default());
         let mut scores = Scoreboard::default();
         for (t, step) in scenario.stream(STEPS, SEED).iter().enumerate() {
             let forecast = step.forecast();
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
             stream.resolve(ticket, step.outcome)?;
         }
         println!("{scores}\n");
-        println!("Certificate, {}", stream.recalibrator().certificate());
+        println!("Certificate: {}", stream.recalibrator().certificate());
     }
     Ok(())
 }

@@ -11,7 +11,7 @@
 
 use truecast::decision::{Expectation, Loss, Newsvendor};
 use truecast::monitor::MarkovMonitor;
-use truecast::{Forecast, Gaussian, LedgerRecalibrator, Result, Stream, normal, random};
+use truecast::{Forecast, Gaussian, Pipeline, Result, Stream, normal, random};
 
 const DAYS: u64 = 5_000;
 const SEED: u64 = 3;
@@ -56,7 +56,7 @@ fn draw(day: u64) -> f64 {
 
 fn main() -> Result<()> {
     let seller = Newsvendor::new(8.0, 2.0)?;
-    let mut stream: Stream<LedgerRecalibrator, Gaussian> = Stream::new(LedgerRecalibrator::default());
+    let mut stream: Stream<Pipeline, Gaussian> = Stream::new(Pipeline::default());
     let (mut raw, mut calibrated, mut knowing) = (Books::default(), Books::default(), Books::default());
     for day in 0..DAYS {
         let rhythm = 100.0 + 20.0 * libm::sin(std::f64::consts::TAU * day as f64 / 7.0);

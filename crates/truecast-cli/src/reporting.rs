@@ -78,7 +78,8 @@ impl Recorder {
 
 /// The method, and every setting that was changed.
 fn settings(fleet: &Fleet) -> Vec<(String, String)> {
-    let (settings, usual) = (fleet.settings(), Settings { method: fleet.settings().method, ..Settings::default() });
+    let (settings, usual) =
+        (fleet.settings(), Settings { method: fleet.settings().method, ..Settings::default() });
     let pairs = settings.named().into_iter().zip(usual.named());
     let told = pairs.filter(|((name, value), usual)| ["method", "seed"].contains(name) || *value != usual.1);
     told.map(|((name, value), _)| (name.to_owned(), value)).collect()

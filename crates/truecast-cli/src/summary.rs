@@ -83,8 +83,11 @@ struct CertificateSummary {
 
 /// Of base and calibrated forecasts.
 pub(crate) fn of(scoreboard: &Scoreboard, certificate: Option<Certificate>) -> RunSummary {
-    let certificate =
-        certificate.map(|certificate| CertificateSummary { holds: certificate.holds(), words: certificate.lines(), certificate });
+    let certificate = certificate.map(|certificate| CertificateSummary {
+        holds: certificate.holds(),
+        words: certificate.lines(),
+        certificate,
+    });
     RunSummary {
         scores: scoreboard.summary(),
         certificate,

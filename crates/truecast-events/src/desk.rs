@@ -91,9 +91,9 @@ impl Desk {
         self.meaning.lateness
     }
 
-    /// True if all rows must be there before any is taken.
+    /// True if all rows must be there before any is taken: asked after outcomes were brought.
     pub fn holds(&self) -> bool {
-        self.meaning.holds() || self.meaning.filters()
+        self.meaning.holds() || self.meaning.filters() || self.index.is_some()
     }
 
     /// What is worth reading ahead, on another thread.
@@ -185,12 +185,7 @@ impl Desk {
         let without_width = AtomicU64::new(0);
         let answer = if ask.raw_only { Answer::Nothing } else { self.output.answer.clone() };
         let row_scores = ask.row_scores || self.output.needs_scores() || self.meaning.by.is_some();
-        let ask = Ask {
-            answer,
-            row_scores,
-            replace: self.request.replace,
-            ..ask.clone()
-        };
+        let ask = Ask { answer, row_scores, replace: self.request.replace, ..ask.clone() };
         let signs = Signs::default();
         let reader = Reader { meaning: &self.meaning, without_width: &without_width, signs: &signs };
         let mut by = std::mem::take(&mut self.by);

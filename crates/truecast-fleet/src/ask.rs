@@ -170,14 +170,7 @@ pub struct Ask {
 impl Ask {
     /// The numbers of every forecast, and nothing else.
     pub fn numbers(answer: Answer) -> Self {
-        Ask {
-            answer,
-            row_scores: false,
-            scoreboards: false,
-            fan: 0,
-            raw_only: false,
-            replace: false,
-        }
+        Ask { answer, row_scores: false, scoreboards: false, fan: 0, raw_only: false, replace: false }
     }
 }
 

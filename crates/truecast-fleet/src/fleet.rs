@@ -507,13 +507,7 @@ impl Sorted {
 
 impl<E> Part<'_, E> {
     /// Takes the rows that are left before `end`.
-    fn run<R: Rows<Error = E>>(
-        &mut self,
-        rows: &R,
-        end: usize,
-        question: Question<'_>,
-        width: usize,
-    ) {
+    fn run<R: Rows<Error = E>>(&mut self, rows: &R, end: usize, question: Question<'_>, width: usize) {
         let count = self.rows.partition_point(|&row| (row as usize) < end);
         let (own_rows, rows_left) = self.rows.split_at(count);
         let (values, values_left) = std::mem::take(&mut self.values).split_at_mut(count * width);

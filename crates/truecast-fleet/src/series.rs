@@ -324,7 +324,8 @@ impl Series {
         let (seed, number) = (stream.recalibrator().seed(), open.ticket.number());
         let draw = || random::uniform(seed, number, random::ATOM_LANE);
         let calibrated = stream.forecast(open.ticket)?;
-        let met = Row { row, outcome: Some(known.outcome), members: &[], is_learned: false, is_booked: false };
+        let met =
+            Row { row, outcome: Some(known.outcome), members: &[], is_learned: false, is_booked: false };
         let mut scores = Vec::new();
         record.meet(met, known.outcome, *calibrated.base(), &calibrated, draw, question, &mut scores)?;
         self.waiting.forget(known.about);

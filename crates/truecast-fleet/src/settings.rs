@@ -123,10 +123,13 @@ impl Settings {
         Ok(match (self.method, self.paper) {
             (Method::Experts, None) => {
                 let builder = Parameters::builder().lags(self.lags);
-                let builder = self.experts.as_ref().map_or(builder.clone(), |experts| builder.experts(experts));
+                let builder =
+                    self.experts.as_ref().map_or(builder.clone(), |experts| builder.experts(experts));
                 AnyRecalibrator::Experts(Box::new(self.pipeline(builder, seed)?))
             }
-            (Method::Ledger, None) => AnyRecalibrator::Ledger(Box::new(self.pipeline(Parameters::ledger(), seed)?)),
+            (Method::Ledger, None) => {
+                AnyRecalibrator::Ledger(Box::new(self.pipeline(Parameters::ledger(), seed)?))
+            }
             (Method::Experts | Method::Ledger, Some(resolution)) => {
                 let bare = Settings { stop_loss: None, guard: Some(GuardMode::Off), ..self.clone() };
                 AnyRecalibrator::Ledger(Box::new(bare.pipeline(Parameters::paper(resolution)?, seed)?))

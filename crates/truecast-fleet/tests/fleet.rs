@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use truecast::forecast::Quantiles;
 use truecast::recalibrate::Method;
-use truecast::{Groups, Error as CoreError, Forecast, Gaussian, Recalibrator, SnapshotError, Stream, normal, random};
+use truecast::{
+    Error as CoreError, Forecast, Gaussian, Groups, Recalibrator, SnapshotError, Stream, normal, random,
+};
 use truecast_fleet::{
     Answer, Ask, Booked, Error, Fleet, Given, Known, Lateness, Plain, Rows, Settings, Store, Task,
 };
@@ -149,7 +151,9 @@ fn a_late_outcome_is_booked_when_it_is_known() {
         }
         let Some(outcome) = row.outcome else {
             // Nobody will ever bring one: the row is asked, and changes nothing.
-            let asked = stream.ask(&forecast, Groups::NONE, |calibrated| Ok::<_, truecast::Error>(calibrated.quantile(0.9)));
+            let asked = stream.ask(&forecast, Groups::NONE, |calibrated| {
+                Ok::<_, truecast::Error>(calibrated.quantile(0.9))
+            });
             assert_eq!(asked.unwrap().to_bits(), got[t], "row {t}");
             continue;
         };
@@ -340,7 +344,10 @@ fn the_certificate_of_many_series_holds_and_counts_all_of_them() {
     fleet.run(&rows, &ask(Answer::Nothing));
     let certificate = fleet.certificate().unwrap();
     assert!(certificate.holds());
-    assert_eq!(certificate.stop_loss.as_ref().unwrap().outcomes, fleet.series().map(|series| series.recalibrator().steps()).sum::<u64>());
+    assert_eq!(
+        certificate.stop_loss.as_ref().unwrap().outcomes,
+        fleet.series().map(|series| series.recalibrator().steps()).sum::<u64>()
+    );
     assert_eq!(fleet.tally().rows, 600);
     assert_eq!(fleet.tally().outcomes, certificate.stop_loss.as_ref().unwrap().outcomes);
 }

@@ -167,9 +167,8 @@ fn raised(py: Python<'_>, error: Error) -> PyResult<PyErr> {
             Ok(PyRuntimeError::new_err("an earlier call failed half-way; load the last saved state"))
         }
         Error::NoCertificate(method) => {
-            let message = format!(
-                "{method} promises nothing: there is no stop-loss and no guard, or no series yet"
-            );
+            let message =
+                format!("{method} promises nothing: there is no stop-loss and no guard, or no series yet");
             build(py, "NoCertificateError", &message, &[("method", method.into_pyobject(py)?.into_any())])
         }
         Error::Row(row, error) => {

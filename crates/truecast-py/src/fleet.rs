@@ -146,7 +146,8 @@ impl Fleet {
         paper: Option<usize>,
     ) -> Result<Self> {
         let mut settings = settings::settings(
-            method, stop_loss, guard, experts, lags, half_life, seed, prior, randomised, groups, thresholds, bounds,
+            method, stop_loss, guard, experts, lags, half_life, seed, prior, randomised, groups, thresholds,
+            bounds,
         )?;
         settings.paper = paper;
         settings.lateness = match (timed, delay) {
@@ -272,7 +273,7 @@ impl Fleet {
                 }
                 match changes.replaced(column) {
                     Some(Replaced::All(values)) => {
-                        replaced.push((column, PyArray1::from_vec(py, values), None))
+                        replaced.push((column, PyArray1::from_vec(py, values), None));
                     }
                     Some(Replaced::Some(values)) => {
                         let mask = values.iter().map(Option::is_some).collect();

@@ -49,10 +49,6 @@ impl Base {
 
 /// A distribution as Python sees it: a base, or a base behind a map.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "most are calibrated, and a box would cost each of them an allocation"
-)]
 pub(crate) enum Held {
     Plain(Base),
     Calibrated { base: Base, map: Map },

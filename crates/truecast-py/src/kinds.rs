@@ -410,7 +410,9 @@ impl Recalibrated {
     #[getter]
     fn map(slf: PyRef<'_, Self>) -> Result<(Vec<f64>, Vec<f64>)> {
         match &slf.as_super().held {
-            Held::Calibrated { map, .. } => Ok(map.bends().map(|(z, t)| (normal::cdf(z), normal::cdf(t))).unzip()),
+            Held::Calibrated { map, .. } => {
+                Ok(map.bends().map(|(z, t)| (normal::cdf(z), normal::cdf(t))).unzip())
+            }
             Held::Plain(_) => Err(another_kind()),
         }
     }

@@ -143,7 +143,8 @@ impl Recalibrator {
         bounds: Option<(Option<f64>, Option<f64>)>,
     ) -> Result<Self> {
         let settings = settings::settings(
-            method, stop_loss, guard, experts, lags, half_life, seed, prior, randomised, groups, thresholds, bounds,
+            method, stop_loss, guard, experts, lags, half_life, seed, prior, randomised, groups, thresholds,
+            bounds,
         )?;
         Ok(Recalibrator::fresh(settings.build(b"")?))
     }

@@ -92,7 +92,8 @@ impl Stream {
         bounds: Option<(Option<f64>, Option<f64>)>,
     ) -> Result<Self> {
         let settings = settings::settings(
-            method, stop_loss, guard, experts, lags, half_life, seed, prior, randomised, groups, thresholds, bounds,
+            method, stop_loss, guard, experts, lags, half_life, seed, prior, randomised, groups, thresholds,
+            bounds,
         )?;
         Ok(Stream::fresh(CoreStream::new(settings.build(b"")?)))
     }

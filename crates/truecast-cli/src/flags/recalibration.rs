@@ -101,13 +101,14 @@ pub(crate) struct Bounds(pub(crate) f64, pub(crate) f64);
 impl FromStr for Bounds {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "bounds are LOW,HIGH, either of which may be left out: `0,` or `0,100`".to_owned();
+        let wrong = || format!("{text:?} is no pair of bounds: write 0, or ,1 or 0,1");
         let (low, high) = text.split_once(',').ok_or_else(wrong)?;
         let bound = |text: &str, none: f64| match text.trim() {
             "" => Ok(none),
-            number => number.parse::<f64>().map_err(|_| wrong()),
+            number => number.parse().ok().filter(|bound: &f64| bound.is_finite()).ok_or_else(wrong),
         };
-        Ok(Bounds(bound(low, f64::NEG_INFINITY)?, bound(high, f64::INFINITY)?))
+        let (low, high) = (bound(low, f64::NEG_INFINITY)?, bound(high, f64::INFINITY)?);
+        if low < high { Ok(Bounds(low, high)) } else { Err(wrong()) }
     }
 }
 
@@ -122,7 +123,7 @@ impl TryFrom<String> for Bounds {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Recalibration")]
 pub(crate) struct MethodFlags {
-    /// How to recalibrate: experts (the default), ledger, approachability, internal-regret, defensive, running-mean, tophat, isotonic, aci, dtaci, sf-ogd, saocp or pid
+    /// How to recalibrate: experts (the default), ledger, approachability, internal-regret, defensive, running-mean, tophat, isotonic, aci, dtaci, sf-ogd, saocp, pid, emos, rolling-pit, rolling-conformal, quantile-regression or crps-learning
     #[arg(long, value_name = "METHOD")]
     pub(crate) method: Option<Method>,
 

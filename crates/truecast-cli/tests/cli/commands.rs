@@ -165,11 +165,11 @@ fn certify_holds_against_every_adversary() {
     let folder = Folder::new();
     for opponent in Opponent::ALL {
         let ran = folder.run(&["certify", "--adversary", opponent.name(), "--steps", "3000"]).ok();
-        ran.says(&["Certificate", "Every bound holds.", opponent.name()]);
+        ran.says(&["never behind the forecaster", "Every bound that is promised holds.", opponent.name()]);
     }
     let none = folder.run(&["certify", "--method", "aci", "--steps", "500"]).ok();
-    none.says(&["The method aci keeps no certificate."]);
-    folder.run(&["certify", "--preset", "paper", "--steps", "500"]).ok().says(&["Certificate"]);
+    none.says(&["never behind the forecaster"]);
+    folder.run(&["certify", "--preset", "paper", "--steps", "500"]).ok().says(&["the ledgers' plays"]);
 }
 
 #[test]
@@ -194,8 +194,13 @@ fn states() -> Folder {
 fn explain_shows_the_map_of_a_state() {
     let folder = states();
     let ran = folder.run(&["explain", "one.state"]).ok();
-    let ran =
-        ran.says(&["method ledger, 2,000 outcomes learned", "calibrated", "own quantile", "Certificate"]);
+    let ran = ran.says(&[
+        "method experts, 2,000 outcomes learned",
+        "whom it trusts now",
+        "calibrated",
+        "own quantile",
+        "promised",
+    ]);
     // A forecaster that is four times too narrow: its 80 % interval holds 25 %.
     let believed = ran.text().lines().find(|line| line.starts_with("  80 %")).unwrap().to_owned();
     let share: f64 = believed.split_whitespace().nth(2).unwrap().parse().unwrap();
@@ -219,9 +224,10 @@ fn explain_asks_which_series_is_meant() {
     folder
         .run(&["explain", "two.state", "--key", "a"])
         .ok()
-        .says(&["series a, method ledger, 2 outcomes learned"]);
+        .says(&["series a, method experts, 2 outcomes learned"]);
     let waiting = folder.run(&["explain", "both.state", "--key", "n / a"]).ok();
-    waiting.says(&["series n / a, method ledger, 0 outcomes learned", "2 outcomes are read and not due yet"]);
+    waiting
+        .says(&["series n / a, method experts, 0 outcomes learned", "2 outcomes are read and not due yet"]);
 }
 
 #[test]

@@ -33,6 +33,7 @@ fn of_every_command() {
     for command in [
         "demo",
         "calibrate",
+        "resolve",
         "evaluate",
         "compare",
         "simulate",

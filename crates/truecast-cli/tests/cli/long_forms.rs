@@ -160,7 +160,7 @@ fn a_hub_says_an_outcome_once_and_a_quantile_once() {
     let head = "reference_date,output_type,output_type_id,value,y";
     let row = |p: f64, value: f64, y: &str| format!("{},quantile,{p},{value},{y}\n", day(0));
     let file = |rows: &[String]| Folder::with("in.csv", format!("{head}\n{}", rows.concat()));
-    file(&[row(0.1, 1.0, ""), row(0.9, 3.0, "2")]).run(&["evaluate", "in.csv"]).ok().says(&["1 outcomes"]);
+    file(&[row(0.1, 1.0, ""), row(0.9, 3.0, "2")]).run(&["evaluate", "in.csv"]).ok().says(&["1 outcome"]);
     file(&[row(0.1, 1.0, "2"), row(0.9, 3.0, "2.5")]).run(&["calibrate", "in.csv"]).fails(
         2,
         "error: in.csv, line 3, column y: \"2.5\": the forecast's rows before this one have another outcome",

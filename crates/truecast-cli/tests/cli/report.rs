@@ -60,14 +60,17 @@ fn settings_in_force_are_listed() {
     let run = ["calibrate", "a.csv", "-o", "o.csv", "--report", "r.html"];
     folder.run(&run).ok();
     let html = folder.read("r.html");
-    assert!(!["prior", "groups", "randomised", "outcomes"].iter().any(|name| html.contains(&setting(name))));
-    let flags = ["--prior", "25", "--ledger", "group=day:4", "--randomised", "--delay", "3", "--no-guard"];
+    assert!(
+        !["prior", "groups", "randomised", "outcomes known"].iter().any(|name| html.contains(&setting(name)))
+    );
+    let flags =
+        ["--prior", "25", "--ledger", "group=day:4", "--randomised", "--delay", "3", "--guard", "off"];
     folder.run(&[&run[..], &flags].concat()).ok();
     for (name, value) in [
         ("prior", "25"),
-        ("groups", "up to 4"),
-        ("randomised", "on"),
-        ("outcomes", "3 rows late"),
+        ("groups", "4"),
+        ("randomised", "true"),
+        ("outcomes known", "3 rows late"),
         ("guard", "off"),
     ] {
         page(&folder, &[&format!("{}<dd>{value}</dd>", setting(name))]);

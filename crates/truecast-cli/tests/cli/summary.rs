@@ -81,6 +81,10 @@ fn validate(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(),
                     value.as_object().and_then(|object| object.keys().find(|key| !known.contains_key(*key)));
                 stranger.map_or(Ok(()), |key| Err(format!("{at}: {key} is not known")))?;
             }
+            "enum" => {
+                let known = rule.as_array().unwrap().contains(value);
+                known.then_some(()).ok_or(format!("{at}: {value} is none of {rule}"))?;
+            }
             other => panic!("the schema has a keyword that this test does not check: {other}"),
         }
     }
@@ -164,7 +168,7 @@ fn fits_the_schema_whatever_was_run() {
         &["--preset", "paper"],
         &["--key", "t"],
         &["--ledger", "group=t:2", "--on-error", "skip"],
-        &["--no-trust", "--no-memory", "--no-guard"],
+        &["--no-lags", "--experts", "mean", "--guard", "off"],
     ] {
         summary(&folder, &[&["calibrate", "a.csv", "-o", "out.csv"], flags].concat());
     }

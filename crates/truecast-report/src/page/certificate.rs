@@ -37,7 +37,9 @@ fn promise(page: &mut Markup, what: &str, holds: bool, words: &str) {
     page.tag("b").class(if holds { "good" } else { "bad" }).text(what);
     page.text(&format!(": {}.", words.trim_end_matches('.')));
     if !holds {
-        page.text(" The bound is proved for every stream, so this is a defect of the software: please report it.");
+        page.text(
+            " The bound is proved for every stream, so this is a defect of the software: please report it.",
+        );
     }
     page.close();
 }

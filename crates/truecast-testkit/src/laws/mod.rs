@@ -1,6 +1,8 @@
 //! Laws: what every implementation of a trait owes, one function per trait.
 
+pub mod expert;
 mod forecast;
+pub mod pipeline;
 pub mod recalibrator;
 pub mod subroutine;
 

@@ -141,7 +141,7 @@ impl Certificate {
             }
         }
         certificates.reduce(|mut all, one| {
-            both(&mut all.stop_loss, one.stop_loss, StopLossCertificate::join);
+            both(&mut all.stop_loss, one.stop_loss, |all, one| all.join(&one));
             both(&mut all.guard, one.guard, GuardCertificate::join);
             both(&mut all.ledgers, one.ledgers, LedgersCertificate::join);
             all
@@ -184,7 +184,7 @@ impl StopLossCertificate {
         })
     }
 
-    fn join(&mut self, other: Self) {
+    fn join(&mut self, other: &Self) {
         for (sum, more) in [
             (&mut self.outcomes, other.outcomes),
             (&mut self.pending, other.pending),
@@ -203,7 +203,8 @@ impl StopLossCertificate {
             *sum += more;
         }
         // The series that was furthest behind, for its size.
-        let share = |furthest: &Furthest| if furthest.base > 0.0 { furthest.behind / furthest.base } else { 0.0 };
+        let share =
+            |furthest: &Furthest| if furthest.base > 0.0 { furthest.behind / furthest.base } else { 0.0 };
         if share(&other.furthest) > share(&self.furthest) {
             self.furthest = other.furthest;
         }
@@ -322,7 +323,8 @@ impl fmt::Display for StopLossCertificate {
         match self.percent() {
             None => write!(f, "no outcome yet")?,
             Some(percent) if percent > 0.0 => write!(f, "behind by {percent:.2} % now")?,
-            Some(percent) => write!(f, "ahead by {:.2} % now", -percent)?,
+            // 0.0 takes the sign off a zero.
+            Some(percent) => write!(f, "ahead by {:.2} % now", 0.0 - percent)?,
         }
         let Furthest { step, behind, base } = self.furthest;
         if behind > 0.0 && base > 0.0 {
@@ -391,6 +393,10 @@ impl fmt::Display for LedgersCertificate {
 impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.lines();
-        if lines.is_empty() { f.write_str("this method promises nothing") } else { f.write_str(&lines.join("\n")) }
+        if lines.is_empty() {
+            f.write_str("this method promises nothing")
+        } else {
+            f.write_str(&lines.join("\n"))
+        }
     }
 }

@@ -163,7 +163,8 @@ impl AnyRecalibrator {
 
     /// A normal forecast like those of late, to ask what would become of it: the stop-loss knows the scale of a series.
     pub fn usual_forecast(&self) -> Gaussian {
-        let mixed = self.mixture().filter(|mixture| mixture.parameters().mixes()).map(Mixture::usual_forecast);
+        let mixed =
+            self.mixture().filter(|mixture| mixture.parameters().mixes()).map(Mixture::usual_forecast);
         let scale = self.account().map_or(0.0, |account| account.largest_mean() / FRAC_1_SQRT_PI);
         mixed.unwrap_or_else(|| Gaussian::new(0.0, scale).unwrap_or_default())
     }

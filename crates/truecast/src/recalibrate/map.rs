@@ -138,7 +138,10 @@ impl Map {
     /// Base and calibrated probit scores at the points where the map bends, or after its steps.
     pub fn bends(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let steps = self.jumps().map(|z| (z, self.probit(z)));
-        let curve = self.curve().into_iter().flat_map(|curve| curve.places().iter().copied().zip(curve.levels().iter().copied()));
+        let curve = self
+            .curve()
+            .into_iter()
+            .flat_map(|curve| curve.places().iter().copied().zip(curve.levels().iter().copied()));
         curve.chain(steps)
     }
 

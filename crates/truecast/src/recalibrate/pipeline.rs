@@ -202,7 +202,8 @@ impl<M: Recalibrator> Pipeline<M> {
     fn announce(form: &Form, fresh: bool, plan: &mut Plan) {
         if let Some(table) = form.table() {
             if !fresh || form.bounds().is_some() {
-                plan.map.announce(table.announced(&plan.values));
+                let curve = plan.map.curve().cloned().unwrap_or_default();
+                plan.map.announce(table.announced(&plan.values, |t| curve.place(t)));
             }
         } else if let (Some((low, high)), Some(base)) = (form.bounds(), form.normal())
             && let Some(curve) = Recalibrated::new(base, &plan.map).curve()
@@ -429,7 +430,10 @@ impl<M: Recalibrator> Recalibrator for Pipeline<M> {
 
     fn books_crps(&self, forecast: &dyn Forecast) -> bool {
         let strict = self.protection.guard == GuardMode::Strict;
-        self.account.is_some() && !strict && self.protection.bounds.is_none() && forecast.as_gaussian().is_some()
+        self.account.is_some()
+            && !strict
+            && self.protection.bounds.is_none()
+            && forecast.as_gaussian().is_some()
     }
 
     fn ledgers(&self) -> Option<&crate::expert::Ledgers> {

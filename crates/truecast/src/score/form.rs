@@ -40,11 +40,7 @@ impl Form {
                 if self.table.is_finite() { self.table.expected_score() } else { f64::INFINITY }
             }
         };
-        if size < LARGEST_SCORE {
-            Ok(())
-        } else {
-            Err(Error::OutOfRange { what: "spread of the forecast", rule: "below 1e290", value: size })
-        }
+        if size < LARGEST_SCORE { Ok(()) } else { Err(Error::WidthOutOfRange { level: 0, width: size }) }
     }
 
     /// The table, where the forecast is scored by its quantiles.

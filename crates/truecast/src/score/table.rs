@@ -95,6 +95,12 @@ impl Table {
                 (self.low, self.high) = (self.low.max(low), self.high.min(high));
             }
         }
+        // A forecast that lies beyond the bounds contradicts what is known, and that is believed.
+        if self.low >= self.high
+            && let Some(known) = bounds
+        {
+            (self.low, self.high) = known;
+        }
         self.below.clear();
         self.above.clear();
         self.below.extend(self.probits.iter().map(|&t| normal::cdf(t)));
@@ -238,8 +244,21 @@ impl Table {
         most
     }
 
-    /// The distribution with the given quantiles at the table's levels.
-    pub(crate) fn announced(&self, values: &[f64]) -> ProbitCurve {
+    /// The distribution that is announced: `values` at the table's levels. Where the support ends it is that of the quantiles at `place` of each level,
+    /// clipped: between two levels, one of which lies beyond, values that are clipped themselves would say something else.
+    pub(crate) fn announced(&self, values: &[f64], place: impl Fn(f64) -> f64) -> ProbitCurve {
+        let free;
+        let values = if self.low.is_finite() || self.high.is_finite() {
+            let mut floor = f64::NEG_INFINITY;
+            free = Vec::from_iter(self.probits.iter().zip(values).map(|(&t, &value)| {
+                let inside = self.low < value && value < self.high;
+                floor = if inside { value } else { self.at(place(t)) }.max(floor);
+                floor
+            }));
+            &free[..]
+        } else {
+            values
+        };
         let (lower, upper) = self.spreads(values);
         let knots = values.iter().zip(&self.probits).map(|(&y, &z)| Knot { y, z }).collect();
         ProbitCurve::from_parts(knots, lower, upper).within(self.low, self.high)

@@ -21,16 +21,18 @@ pub(crate) enum Column {
     NonRandomised,
     InternalRegret,
     Approachability,
+    Ledger,
     Ours,
 }
 
 impl Column {
-    pub(crate) const ALL: [Column; 6] = [
+    pub(crate) const ALL: [Column; 7] = [
         Column::Raw,
         Column::Tophat,
         Column::NonRandomised,
         Column::InternalRegret,
         Column::Approachability,
+        Column::Ledger,
         Column::Ours,
     ];
 
@@ -42,6 +44,7 @@ impl Column {
             Column::NonRandomised => "nonrandomised",
             Column::InternalRegret => "internal-regret",
             Column::Approachability => "approachability",
+            Column::Ledger => "ledger",
             Column::Ours => "ours",
         }
     }
@@ -54,6 +57,7 @@ impl Column {
             Column::NonRandomised => "online, non-randomised",
             Column::InternalRegret => "online, internal regret",
             Column::Approachability => "online, approachability",
+            Column::Ledger => "ours, the ledgers alone",
             Column::Ours => "ours (experts)",
         }
     }
@@ -76,6 +80,7 @@ impl Column {
             }
             Column::InternalRegret => Some(Method::InternalRegret.build_paper(RESOLUTION, seed)?),
             Column::Approachability => Some(Method::Approachability.build_paper(RESOLUTION, seed)?),
+            Column::Ledger => Some(Method::Ledger.build(seed)?),
             Column::Ours => Some(Method::Experts.build(seed)?),
         })
     }

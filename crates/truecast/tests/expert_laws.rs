@@ -1,0 +1,6 @@
+//! Every expert keeps the laws; those that are declared later do too.
+
+#[test]
+fn every_expert() {
+    truecast_testkit::laws::expert::expert_laws();
+}
