@@ -196,6 +196,8 @@ pub(crate) struct Question<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) ask: &'a Ask,
     pub(crate) prepared: &'a Prepared,
+    /// Outcomes are so many that some are scored for the rest.
+    pub(crate) samples: bool,
 }
 
 impl Question<'_> {

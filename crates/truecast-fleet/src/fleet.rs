@@ -15,7 +15,7 @@ use crate::ask::{Answer, Answered, Ask, Given, Plain, Prepared, Question, RowSco
 use crate::certificate;
 use crate::error::{Error, Result};
 use crate::reader::{Reader, Readers};
-use crate::record::Tally;
+use crate::record::{ALL_SCORED, Tally};
 use crate::series::Series;
 use crate::settings::Settings;
 use crate::turns::Turns;
@@ -122,6 +122,8 @@ pub struct Fleet {
     settings: Settings,
     /// What whoever brings rows has to know of those before; a fleet keeps it and does not read it.
     note: Vec<u8>,
+    /// Rows of this run.
+    met: u64,
     /// Every series in the order of its first row.
     series: Vec<Slot>,
     index: HashMap<Box<[u8]>, usize, RandomState>,
@@ -151,13 +153,13 @@ impl Fleet {
     /// A fleet without series. Settings that do not go together are refused.
     pub fn new(settings: Settings) -> Result<Self> {
         settings.build(b"")?;
-        Ok(Fleet { settings, note: Vec::new(), series: Vec::new(), index: HashMap::default() })
+        Ok(Fleet { settings, note: Vec::new(), met: 0, series: Vec::new(), index: HashMap::default() })
     }
 
     pub(crate) fn from_series(settings: Settings, note: Vec<u8>, series: Vec<Series>) -> Self {
         let index = series.iter().enumerate().map(|(at, series)| (series.key().into(), at)).collect();
         let series = series.into_iter().map(|series| Slot::Home(Box::new(series))).collect();
-        Fleet { settings, note, series, index }
+        Fleet { settings, note, met: 0, series, index }
     }
 
     /// What all series have in common.
@@ -190,7 +192,9 @@ impl Fleet {
         let (away, part_of_row) = self.split(rows, &mut refused);
         let sorted = Sorted::new(part_of_row, away.len());
         let (prepared, width) = (Prepared::new(&ask.answer), ask.answer.width());
-        let question = Question { settings: &self.settings, ask, prepared: &prepared };
+        let samples = self.met >= ALL_SCORED;
+        self.met += rows.len() as u64;
+        let question = Question { settings: &self.settings, ask, prepared: &prepared, samples };
         // Zeros, which the system has at hand, each on the core that first writes there.
         let mut values = vec![0.0; sorted.rows.len() * width];
         let mut parts = sorted.parts(away, &mut values, width);
@@ -324,7 +328,7 @@ impl Fleet {
         ask: &Ask,
     ) -> Result<(Booked, Option<RowScores>)> {
         let prepared = Prepared::new(&ask.answer);
-        let question = Question { settings: &self.settings, ask, prepared: &prepared };
+        let question = Question { settings: &self.settings, ask, prepared: &prepared, samples: false };
         match &mut self.series[at] {
             Slot::Home(series) => series.book(known, row, &question),
             Slot::Away(_) => Ok((Booked::Nothing, None)),
@@ -538,7 +542,9 @@ impl<E> Part<'_, E> {
             for (number, (&row, plain)) in (first..).zip(together.iter().zip(&plain)) {
                 let (row, scored) = (row as usize, self.scores.len());
                 let refuse = |error| rows.refuse(row, error);
-                if let (Some(reader), Some(plain), true) = (&mut reader, plain, self.series.goes_unscored()) {
+                if let (Some(reader), Some(plain), true) =
+                    (&mut reader, plain, self.series.goes_unscored(&question))
+                {
                     let stepped = self.series.step_unread(plain, reader).map_err(refuse);
                     let failed = stepped.map_err(|error| self.refused.push((row, error))).is_err();
                     if failed {

@@ -12,9 +12,19 @@ use crate::error::Result;
 /// Φ⁻¹(0.9): an outcome whose probit score is within ± this lies in the central 80 % interval.
 const EIGHTY: f64 = 1.281_551_565_544_600_4;
 
-/// Outcomes of a series of which every one is scored, and which of the later ones is: the score of a calibrated forecast takes longer than its calibration.
-const ALL_SCORED: u64 = 256;
-const SCORED: u64 = 64;
+/// Outcomes of a run of which every one is scored; of the later ones, one in so many. The score of a calibrated forecast takes longer than its calibration.
+pub(crate) const ALL_SCORED: u64 = 1 << 15;
+const SCORED_BITS: u32 = 8;
+
+/// For how many outcomes the CRPS of this one stands; 0 if it is not wanted. A sample is drawn by the numbers of series and row: nothing else is random about it.
+pub(crate) fn weight(is_sample: bool, seed: u64, row: u64) -> u64 {
+    if !is_sample {
+        return 1;
+    }
+    // The upper bits of a product by an odd number near 2^64 divided by the golden ratio are evenly spread.
+    let drawn = (row ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SCORED_BITS);
+    if drawn == 0 { 1 << SCORED_BITS } else { 0 }
+}
 
 /// Outcomes seen, and how they were met: what every run counts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -31,7 +41,7 @@ pub struct Tally {
     pub repaired: u64,
     /// Rows whose forecast had been given before.
     pub again: u64,
-    /// Sums of the CRPS, of the base and calibrated, over `scored` outcomes: all of a short series, one in 64 of a long one's later ones, which stand for the rest.
+    /// Sums of the CRPS, of the base and calibrated, over `scored` outcomes: all of a run's first 32,768, one in 256 of the later ones, which stand for the rest.
     pub crps: [f64; 2],
     /// How many outcomes the sums stand for.
     pub scored: u64,
@@ -43,15 +53,6 @@ impl Tally {
         self.outcomes += 1;
         self.raw += u64::from(scores.base.abs() <= EIGHTY);
         self.calibrated += u64::from(scores.calibrated.abs() <= EIGHTY);
-    }
-
-    /// For how many outcomes the CRPS of the next one stands; 0 if it is not wanted.
-    pub(crate) fn weight(&self) -> u64 {
-        match self.outcomes {
-            0..ALL_SCORED => 1,
-            count if count % SCORED == 0 => SCORED,
-            _ => 0,
-        }
     }
 
     /// The CRPS of an outcome.
@@ -102,6 +103,8 @@ pub(crate) struct Row<'a> {
     pub(crate) row: usize,
     pub(crate) outcome: Option<f64>,
     pub(crate) members: &'a [f64],
+    /// For how many outcomes its CRPS stands.
+    pub(crate) weight: u64,
     /// Whether the outcome is learned with the row, which counts it.
     pub(crate) is_learned: bool,
 }
@@ -150,7 +153,7 @@ impl Record {
         question: &Question<'_>,
         scored: &mut Vec<RowScores>,
     ) -> Result<()> {
-        let (ask, weight) = (question.ask, self.tally.weight());
+        let (ask, weight) = (question.ask, row.weight);
         let draw = (ask.row_scores || ask.scoreboards || !row.is_learned).then(draw).unwrap_or_default();
         let mut crps = None;
         if ask.row_scores {

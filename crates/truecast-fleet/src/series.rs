@@ -10,7 +10,7 @@ use crate::ask::{Answered, FanPoint, Given, Plain, Question, RowScores, Task};
 use crate::error::{Error, Result};
 use crate::point::LearnedScale;
 use crate::reader::Reader;
-use crate::record::{Record, Row, Tally};
+use crate::record::{Record, Row, Tally, weight};
 use crate::settings::{Lateness, Settings};
 use crate::waiting::{Booked, Known, Open, Waiting};
 
@@ -195,8 +195,13 @@ impl Series {
     }
 
     /// True if the next plain row may go without a score.
-    pub(crate) fn goes_unscored(&self) -> bool {
-        self.record.tally.weight() == 0
+    pub(crate) fn goes_unscored(&self, question: &Question<'_>) -> bool {
+        self.weight(question) == 0
+    }
+
+    /// For how many outcomes the score of the next row stands.
+    fn weight(&self, question: &Question<'_>) -> u64 {
+        weight(question.samples, self.stream.recalibrator().seed(), self.rows)
     }
 
     /// The same with the answer left to `reader`; if the row is refused, nothing of it is.
@@ -287,7 +292,8 @@ impl Series {
         };
         let repaired = matches!(&forecast, AnyForecast::Quantiles(quantiles) if quantiles.repaired() > 0);
         let (now, outcome) = (task.now, task.outcome);
-        let row = Row { row: answers.row, outcome, members: &members, is_learned: false };
+        let weight = self.weight(question);
+        let row = Row { row: answers.row, outcome, members: &members, weight, is_learned: false };
         match outcome {
             _ if question.ask.raw_only => self.take_raw(&forecast, row, question, answers)?,
             Some(outcome) if question.learns_at_once() => {
@@ -351,7 +357,7 @@ impl Series {
         let (seed, number) = (stream.recalibrator().seed(), open.ticket.number());
         let draw = || random::uniform(seed, number, random::ATOM_LANE);
         let calibrated = stream.forecast(open.ticket)?;
-        let met = Row { row, outcome: Some(known.outcome), members: &[], is_learned: false };
+        let met = Row { row, outcome: Some(known.outcome), members: &[], weight: 1, is_learned: false };
         let mut scores = Vec::new();
         question.within(&calibrated, |bounded| {
             record.meet(met, known.outcome, *calibrated.base(), bounded, draw, question, &mut scores)
@@ -397,10 +403,11 @@ impl Series {
         question: &Question<'_>,
         answers: &mut Answered<'_>,
     ) -> Result<()> {
+        let weight = self.weight(question);
         let Series { stream, record, .. } = self;
         let (seed, number) = (stream.recalibrator().seed(), stream.issued());
         let draw = || random::uniform(seed, number, random::ATOM_LANE);
-        let row = Row { row: answers.row, outcome: Some(outcome), members, is_learned: true };
+        let row = Row { row: answers.row, outcome: Some(outcome), members, weight, is_learned: true };
         let ((), scores) = stream.step(forecast, groups, outcome, |calibrated| {
             question.within(&calibrated, |bounded| {
                 record.answer(row, calibrated.base(), bounded, draw, question, answers)
