@@ -222,6 +222,11 @@ impl Desk {
         Ok(taken)
     }
 
+    /// True if forecasts without an outcome wait for it.
+    pub fn keeps(&self) -> bool {
+        self.request.keep
+    }
+
     /// The column that was asked for.
     pub fn by_name(&self) -> &str {
         self.meaning.by.map_or("", |column| self.meaning.name(column))

@@ -272,7 +272,7 @@ impl Fleet {
                 }
                 match changes.replaced(column) {
                     Some(Replaced::All(values)) => {
-                        replaced.push((column, PyArray1::from_vec(py, values), None))
+                        replaced.push((column, PyArray1::from_vec(py, values), None));
                     }
                     Some(Replaced::Some(values)) => {
                         let mask = values.iter().map(Option::is_some).collect();
