@@ -71,7 +71,9 @@ impl Run<'_> {
     /// Everything that was counted beside outcomes.
     fn counted(&self) -> Vec<String> {
         let (counts, tally) = (self.desk.counts(), self.fleet.tally());
-        let mut lines = booked(&counts, self.fleet, self.expired);
+        // Without a state nothing comes after this run.
+        let mut lines =
+            if self.desk.keeps() { booked(&counts, self.fleet, self.expired) } else { Vec::new() };
         if counts.outcomes > 0 {
             let (all, unmatched) = (count(counts.outcomes), count(counts.unmatched));
             lines.push(format!(

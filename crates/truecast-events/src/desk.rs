@@ -66,6 +66,7 @@ pub struct Desk {
     index: Option<Index>,
     counts: Counts,
     by: BTreeMap<String, Tally>,
+    signs: Signs,
 }
 
 impl Desk {
@@ -73,7 +74,15 @@ impl Desk {
     pub fn open(file: &str, names: &[String], request: Request) -> Result<Self> {
         let meaning = Meaning::new(file, names, &request)?;
         let output = Arc::new(Output::new(&meaning.layout, &request)?);
-        Ok(Desk { meaning, output, request, index: None, counts: Counts::default(), by: BTreeMap::new() })
+        Ok(Desk {
+            meaning,
+            output,
+            request,
+            index: None,
+            counts: Counts::default(),
+            by: BTreeMap::new(),
+            signs: Signs::default(),
+        })
     }
 
     /// One line: what was understood.
@@ -129,7 +138,8 @@ impl Desk {
 
     /// What was counted so far.
     pub fn counts(&self) -> Counts {
-        Counts { unmatched: self.index.as_ref().map_or(0, |index| index.unused().1), ..self.counts }
+        let unmatched = self.index.as_ref().map_or(0, |index| index.unused().1);
+        Counts { unmatched, below_zero: self.signs.fell(), ..self.counts }
     }
 
     /// How outcomes were met, by the values of the column that was asked for.
@@ -186,8 +196,7 @@ impl Desk {
         let answer = if ask.raw_only { Answer::Nothing } else { self.output.answer.clone() };
         let row_scores = ask.row_scores || self.output.needs_scores() || self.meaning.by.is_some();
         let ask = Ask { answer, row_scores, replace: self.request.replace, ..ask.clone() };
-        let signs = Signs::default();
-        let reader = Reader { meaning: &self.meaning, without_width: &without_width, signs: &signs };
+        let reader = Reader { meaning: &self.meaning, without_width: &without_width, signs: &self.signs };
         let mut by = std::mem::take(&mut self.by);
         let mut count = |column: usize, piece: &Piece<C>, row: usize, scores: &RowScores| {
             by.entry(piece.shown(column, row)).or_default().meet(scores);
@@ -203,9 +212,13 @@ impl Desk {
         self.by = by;
         self.counts.forecasts += counts.0;
         self.counts.without_outcome += counts.1;
-        self.counts.below_zero += signs.fell();
         self.counts.without_width += without_width.into_inner() / fleets.len().max(1) as u64;
         Ok(taken)
+    }
+
+    /// True if forecasts without an outcome wait for it.
+    pub fn keeps(&self) -> bool {
+        self.request.keep
     }
 
     /// The column that was asked for.
@@ -261,7 +274,8 @@ fn stream<C: Cells>(
             let left_out = answers.refused.iter().map(|(row, _)| *row).collect();
             if matches!(ask.answer, Answer::Quantiles(_)) {
                 let width = ask.answer.width();
-                for (row, values) in answers.values.chunks_exact(width).enumerate() {
+                let rows = answers.values.chunks_exact(width).enumerate();
+                for (row, values) in rows.take_while(|_| reader.signs.is_open()) {
                     let given = piece.numbers.row(row).iter().take(reader.meaning.read_ahead());
                     reader.signs.see(given.fold(f64::INFINITY, |least, value| least.min(*value)), values);
                 }

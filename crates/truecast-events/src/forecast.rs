@@ -36,9 +36,14 @@ impl Signs {
         }
     }
 
+    /// True as long as nothing was below 0 before.
+    pub(crate) fn is_open(&self) -> bool {
+        self.negative.load(Ordering::Relaxed) == 0
+    }
+
     /// Forecasts that fell below 0, if none was there before.
     pub(crate) fn fell(&self) -> u64 {
-        if self.negative.load(Ordering::Relaxed) > 0 { 0 } else { self.became.load(Ordering::Relaxed) }
+        if self.is_open() { self.became.load(Ordering::Relaxed) } else { 0 }
     }
 }
 

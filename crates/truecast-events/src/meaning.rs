@@ -294,7 +294,11 @@ impl Meaning {
             let horizon = self.layout.horizon.map_or("", |column| self.name(column));
             return Err(Error::usage(
                 format!("the column {horizon} counts steps, and nothing says how long one is"),
-                format!("say so with {}", self.idiom.say("step", "1d")),
+                format!(
+                    "say so with {}; {} leaves {horizon} out",
+                    self.idiom.say("step", "1d"),
+                    self.idiom.say("horizon", "none")
+                ),
             ));
         }
         self.memo.lag = lag.unwrap_or(0.0);

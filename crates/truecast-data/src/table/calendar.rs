@@ -55,7 +55,8 @@ pub fn seconds(text: &str) -> Option<f64> {
 }
 
 /// The same for `2026-11-16` and `2026-11-16T12:30:15`, which most tables have: a tenth of the time.
-fn usual(text: &[u8]) -> Option<f64> {
+#[inline]
+pub(super) fn usual(text: &[u8]) -> Option<f64> {
     let two = |at: usize| {
         let (tens, ones) = (text[at].wrapping_sub(b'0'), text[at + 1].wrapping_sub(b'0'));
         (tens < 10 && ones < 10).then_some(i64::from(tens) * 10 + i64::from(ones))

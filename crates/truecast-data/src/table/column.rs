@@ -133,8 +133,8 @@ impl Column {
     pub fn time(&self, row: usize) -> Result<Option<f64>, NotANumber> {
         match self {
             Column::Date(cells) => return Ok(cells[row].map(|days| f64::from(days) * 86_400.0)),
-            Column::Text(cells) if cells.get(row).get(4) == Some(&b'-') => {
-                if let Some(time) = time_of(cells.get(row)) {
+            Column::Text(cells) => {
+                if let Some(time) = calendar::usual(cells.get(row)) {
                     return Ok(Some(time));
                 }
             }
