@@ -118,9 +118,9 @@ def test_calibration_learns_the_last_rows_in_order() -> None:
     model = OnlineCalibratedRegressor(BayesianRidge(), calibration_size=0.25).fit(X, y)
     base = BayesianRidge().fit(X[:150], y[:150])
     rc = tc.Recalibrator()
-    for row in range(150, 200):
-        mean, std = base.predict(X[row : row + 1], return_std=True)
-        rc.observe(tc.Gaussian(mean[0], std[0]), y[row])
+    # In one call: row by row the products of matrices are added up in another order.
+    for mean, std, outcome in zip(*base.predict(X[150:], return_std=True), y[150:], strict=True):
+        rc.observe(tc.Gaussian(mean, std), outcome)
     assert model.recalibrator_.to_bytes() == rc.to_bytes()
     assert (model.estimator_.coef_ == base.coef_).all()
     assert OnlineCalibratedRegressor(BayesianRidge(), calibration_size=0.0).fit(X, y).recalibrator_.steps == 0

@@ -64,7 +64,14 @@ _Method: TypeAlias = Literal[
     "sf-ogd",
     "saocp",
     "pid",
+    "emos",
+    "rolling-pit",
+    "rolling-conformal",
+    "quantile-regression",
+    "crps-learning",
 ]
+
+METHODS: tuple[_Method, ...]
 
 class _SupportsArray(Protocol):
     def __array__(self) -> NDArray[Any]: ...

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import errors, tables
-from ._core import Fleet, _Desk, _Frame
+from ._core import METHODS, Fleet, _Desk, _Frame
 from .summaries import Comparison, Summary
 
 if TYPE_CHECKING:
@@ -40,21 +40,6 @@ _USUAL_GROUPS = 8
 _PAPER_RESOLUTION = 20
 # Rows that are named when some are left out.
 _SHOWN = 5
-_METHODS: tuple[_Method, ...] = (
-    "experts",
-    "ledger",
-    "approachability",
-    "internal-regret",
-    "defensive",
-    "running-mean",
-    "tophat",
-    "isotonic",
-    "aci",
-    "dtaci",
-    "sf-ogd",
-    "saocp",
-    "pid",
-)
 
 
 @dataclass(frozen=True)
@@ -429,7 +414,7 @@ def evaluate(
 def compare(
     frame: Any,
     *,
-    methods: Sequence[_Method] = _METHODS,
+    methods: Sequence[_Method] = METHODS,
     outcome: str | ArrayLike | None = None,
     key: str | Sequence[str] | None = None,
     mean: str | None = None,

@@ -48,7 +48,8 @@ impl<C: Cells> Rows for Streamed<'_, C> {
         Ok(Task {
             groups: meaning.group_labels(self.piece, row),
             now: self.time(row),
-            about: if self.keep { meaning.about(&self.piece.cells, row) } else { None },
+            // One without an outcome waits whether or not the state is kept: the numbers are the same.
+            about: if self.keep || outcome.is_none() { meaning.about(&self.piece.cells, row) } else { None },
             ..Task::plain(self.reader.forecast(self.piece, row)?, outcome)
         })
     }
@@ -126,7 +127,7 @@ impl<C: Cells> Rows for Window<'_, C> {
             groups: meaning.group_labels(piece, row),
             now: event.moments.made,
             due: event.moments.due,
-            about: event.about.clone().filter(|_| self.keep),
+            about: event.about.clone().filter(|_| self.keep || event.outcome.is_none()),
             later: event.later.clone(),
             ..Task::plain(forecast, event.outcome)
         })

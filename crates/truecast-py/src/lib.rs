@@ -78,6 +78,9 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // The one list of methods is the core's.
+        let methods = truecast::recalibrate::Method::ALL.map(truecast::recalibrate::Method::name);
+        module.add("METHODS", pyo3::types::PyTuple::new(module.py(), methods)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
