@@ -171,7 +171,8 @@ mod tests {
         g.set_quantiles(&[-3.0, -1.0, -1.0, 2.0, 2.0], &[-4.0, -1.5, -0.5, 1.5, 1.75]);
         for (g, s) in [(&g, &s), (&s, &g)] {
             let difference = |y: f64| crps(g, y) - crps(s, y);
-            let most = (-4000..=4000).map(|i| difference(f64::from(i) * 0.01)).fold(f64::NEG_INFINITY, f64::max);
+            let most =
+                (-4000..=4000).map(|i| difference(f64::from(i) * 0.01)).fold(f64::NEG_INFINITY, f64::max);
             let worst = form.worst_case(g, s);
             assert!(most <= worst + 1e-12 && most >= worst - 1e-3, "{most} {worst}");
             assert!(worst <= form.worst_case_at_most(g, s));
