@@ -4,10 +4,11 @@
 
 use truecast::error::{Error, SnapshotError};
 use truecast::expert::ExpertKind;
+use truecast::forecast::Quantiles;
 use truecast::recalibrate::{AlgorithmOne, AlgorithmOneParameters, Groups, LedgerKind};
 use truecast::stream::NEWEST_VERSION;
 use truecast::subroutine::{Approachability, LedgerRule};
-use truecast::{Forecast, Gaussian, Parameters, Pipeline, Recalibrator, Stream, Ticket};
+use truecast::{Forecast, Gaussian, GuardMode, Parameters, Pipeline, Recalibrator, Stream, Ticket};
 
 type Piped = Stream<Pipeline, Gaussian>;
 
@@ -303,6 +304,40 @@ fn no_payload_makes_a_stream_that_panics() {
     let longer = [payload, &[0]].concat();
     let behind = SnapshotError::Malformed { reason: "1 bytes behind the end".to_string() };
     assert_eq!(refusal(&sealed(&longer)), behind);
+}
+
+/// The same for tables of quantiles, whose announced values wait with them, behind a strict guard and with bounds.
+#[test]
+fn no_payload_with_tables_panics() {
+    type Tables = Stream<Pipeline, Quantiles>;
+    let table = |shift: f64| {
+        Quantiles::new(&[0.1, 0.4, 0.6, 0.9], &[shift - 1.0, shift, shift, shift + 2.0]).unwrap()
+    };
+    let parameters =
+        Parameters::builder().experts(&[ExpertKind::Spread]).guard(GuardMode::Strict).bounds(-9.0, 9.0);
+    let mut stream: Tables = Stream::new(Pipeline::new(parameters.build().unwrap()));
+    for y in [0.3, -2.0, 1.0, 4.0, 0.0] {
+        stream.observe(table(0.0), y).unwrap();
+    }
+    stream.issue(table(1.0)).unwrap();
+    stream.issue(table(-1.0)).unwrap();
+    let good = stream.to_bytes().unwrap();
+    let payload = &good[HEADER..];
+    for at in 0..payload.len() {
+        for mask in [0x01, 0x10, 0x40, 0x80, 0xff] {
+            let mut tampered = payload.to_vec();
+            tampered[at] ^= mask;
+            let Ok(mut stream) = Tables::from_bytes(&sealed(&tampered)) else { continue };
+            let pending: Vec<Ticket> = stream.pending().collect();
+            for ticket in pending {
+                // Scores of values that were tampered with may be refused.
+                let _ = stream.resolve(ticket, 0.5);
+            }
+            let Ok((_, calibrated)) = stream.issue(table(0.0)) else { continue };
+            let (low, high) = calibrated.interval(0.8).unwrap();
+            assert!(low <= high, "byte {at} xor {mask:#x}: {low} to {high}");
+        }
+    }
 }
 
 #[test]

@@ -116,19 +116,23 @@ proptest! {
         }
     }
 
-    /// The exact CRPS, for kinds that are held to 49 levels.
+    /// The exact CRPS, for kinds that are held to some of their quantiles: a table of two says nothing of what lies between and beyond, so that the bound
+    /// is wider by a resolution of 3 % of what was scored and expected. Of 10,000 streams the worst needed between 1 and 2 %.
     #[test]
     fn theorem_1_for_the_crps_up_to_the_resolution(method in methods(), events in events(90)) {
         let mut recalibrator: AnyRecalibrator = method.build(3).unwrap();
-        let (mut base, mut ours, mut most) = (0.0, 0.0, 0.0_f64);
+        let (mut base, mut ours) = (0.0, 0.0);
+        // Student's t with 1 degree of freedom or less has none.
         let sized = |forecast: &AnyForecast| forecast.crps(forecast.quantile(0.5)).is_finite();
         holds(&mut recalibrator, 0.005, &events, |forecast, plan, y| {
             if sized(forecast) {
                 base += forecast.crps(y);
                 ours += plan.calibrated(forecast).crps(y);
             }
-            most = most.max(Scoring::of(forecast).expected(forecast));
         });
-        prop_assert!(ours <= 1.05 * base + most, "{ours} after {base}");
+        // Forecasts whose outcome never came count in it.
+        let expected = recalibrator.account().unwrap().largest_mean();
+        let resolution = 0.03 * (base + expected);
+        prop_assert!(ours <= 1.005 * base + 0.25 * expected + resolution, "{ours} after {base}, expected {expected}");
     }
 }
