@@ -71,7 +71,7 @@ _Method: TypeAlias = Literal[
     "crps-learning",
 ]
 
-METHODS: tuple[_Method, ...]
+_METHODS: tuple[_Method, ...]
 
 class _SupportsArray(Protocol):
     def __array__(self) -> NDArray[Any]: ...

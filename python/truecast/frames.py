@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import errors, tables
-from ._core import METHODS, Fleet, _Desk, _Frame
+from ._core import _METHODS, Fleet, _Desk, _Frame
 from .summaries import Comparison, Summary
 
 if TYPE_CHECKING:
@@ -414,7 +414,7 @@ def evaluate(
 def compare(
     frame: Any,
     *,
-    methods: Sequence[_Method] = METHODS,
+    methods: Sequence[_Method] = _METHODS,
     outcome: str | ArrayLike | None = None,
     key: str | Sequence[str] | None = None,
     mean: str | None = None,
