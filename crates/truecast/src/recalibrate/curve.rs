@@ -69,6 +69,19 @@ impl Curve {
         }
     }
 
+    /// The same for places that do not decrease from call to call: `near` counts the knots at or below the last one, 0 at first.
+    pub(crate) fn level_near(&self, z: f64, near: &mut usize) -> f64 {
+        while self.z.get(*near).is_some_and(|&knot| knot <= z) {
+            *near += 1;
+        }
+        let last = self.z.len() - 1;
+        match *near {
+            0 => self.t[0] + self.left * (z - self.z[0]),
+            i if i > last => self.t[last] + self.right * (z - self.z[last]),
+            i => interpolate((self.z[i - 1], self.t[i - 1]), (self.z[i], self.t[i]), z),
+        }
+    }
+
     /// The limit of t from the left.
     pub fn level_left(&self, z: f64) -> f64 {
         let last = self.z.len() - 1;

@@ -138,10 +138,10 @@ pub(crate) fn worst_case_at_most(g: &Curve, s: &Curve) -> f64 {
     let tail = |x: f64| if x < 0.0 { density(x) } else { x + DENSITY_AT_ZERO };
     let ((g_left, g_right), (s_left, s_right)) = (g.slopes(), s.slopes());
     let identity = s.is_identity();
-    let mut sum = 0.0;
+    let (mut sum, mut near) = (0.0, 0);
     let mut last: Option<(f64, f64, f64)> = None;
     for (i, (&z, &t)) in g.places().iter().zip(g.levels()).enumerate() {
-        let u = if identity { z } else { level(s, g, i) };
+        let u = if identity { z } else { level(s, g, i, &mut near) };
         match last {
             None => sum += tail(t) / g_left + tail(u) / s_left,
             Some((z0, t0, u0)) => {
@@ -158,14 +158,15 @@ pub(crate) fn worst_case_at_most(g: &Curve, s: &Curve) -> f64 {
 
 /// The level of `s` at a knot of `g`: where both jump, the lower end of the jump belongs to the piece before it.
 #[inline]
-fn level(s: &Curve, g: &Curve, knot: usize) -> f64 {
+fn level(s: &Curve, g: &Curve, knot: usize, near: &mut usize) -> f64 {
     let z = g.places();
-    if z.get(knot + 1) == Some(&z[knot]) { s.level_left(z[knot]) } else { s.level(z[knot]) }
+    if z.get(knot + 1) == Some(&z[knot]) { s.level_left(z[knot]) } else { s.level_near(z[knot], near) }
 }
 
 /// Calls `visit` at every knot of `g`, a few scores at a time.
 fn for_each_knot(g: &Curve, s: &Curve, mut visit: impl FnMut(Knot)) {
     let identity = s.is_identity();
+    let mut near = 0;
     let chunks = g.places().chunks(ROOM).zip(g.levels().chunks(ROOM));
     for (chunk, (z, t)) in chunks.enumerate() {
         let (mut of_g, mut of_s) = (Scores::new(), Scores::new());
@@ -174,7 +175,8 @@ fn for_each_knot(g: &Curve, s: &Curve, mut visit: impl FnMut(Knot)) {
             of_s.z[..z.len()].copy_from_slice(z);
         } else {
             let first = chunk * ROOM;
-            of_s.z.iter_mut().zip(first..first + z.len()).for_each(|(u, knot)| *u = level(s, g, knot));
+            let knots = first..first + z.len();
+            of_s.z.iter_mut().zip(knots).for_each(|(u, knot)| *u = level(s, g, knot, &mut near));
         }
         of_g.evaluate(t.len(), true);
         of_s.evaluate(t.len(), true);
