@@ -80,7 +80,7 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // The one list of methods is the core's.
         let methods = truecast::recalibrate::Method::ALL.map(truecast::recalibrate::Method::name);
-        module.add("_METHODS", pyo3::types::PyTuple::new(module.py(), methods)?)?;
+        module.setattr("_METHODS", pyo3::types::PyTuple::new(module.py(), methods)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
