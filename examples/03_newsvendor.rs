@@ -85,7 +85,7 @@ fn main() -> Result<()> {
     );
 
     println!(
-        "Its promises are cautious: while demand changes its character, the guard keeps far-out demand possible."
+        "What it knows of single quantiles is what the experts learned: the guard keeps central intervals."
     );
 
     println!("\nMarkov's inequality for lost sales on the forecaster's word:\n{}", raw.monitor);

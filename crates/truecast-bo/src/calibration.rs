@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | `none` | | |
 //! | `leave-one-out` | each outcome so far by all the others, in the order of evaluation | Algorithm 1 in the paper's setting, trained anew at each step |
-//! | `ledger` | the same | the ledger recalibrator, with its prior |
-//! | `online` | each new point's forecast, made before its outcome was known | the ledger recalibrator with a prior of `shrinkage`; narrows only |
+//! | `ledger` | the same | the ledgers, with its prior |
+//! | `online` | each new point's forecast, made before its outcome was known | the ledgers with a prior of `shrinkage`; narrows only |
 //! | `online-scale` | the same | one factor for the width, shrunk by `shrinkage`; narrows only |
 //!
 //! `leave-one-out` is the paper's CALIBRATE (algorithms 3 and 4). Two choices of ours: forecasts without one point come in closed form at the
@@ -21,7 +21,7 @@
 //! **Narrow only.** The online stream is that of points chosen for how low they might turn out, not of the space: where a few of them surprise, wider intervals
 //! everywhere would explore on their account. So the online kinds never widen: with κ = 2 and `least` = 0.05, κ_t lies between 0.1 and 2.
 //!
-//! **One map per step.** A ledger recalibrator's map depends on its forecast's width. It is made once, for the median width of its stream, and used at all points.
+//! **One map per step.** The ledgers' map depends on its forecast's width. It is made once, for the median width of its stream, and used at all points.
 
 use serde::{Deserialize, Serialize};
 use truecast::recalibrate::{AnyRecalibrator, Method};
@@ -46,12 +46,12 @@ pub enum Calibration {
         /// Its levels and plays, N.
         resolution: usize,
     },
-    /// By the ledger recalibrator on leave-one-out forecasts.
+    /// By the ledgers on leave-one-out forecasts.
     Ledger {
         /// For how many observations the surrogate's own probabilities count.
         prior: f64,
     },
-    /// By the ledger recalibrator on forecasts made before their outcomes.
+    /// By the ledgers on forecasts made before their outcomes.
     Online {
         /// For how many observations the surrogate's own probabilities count.
         shrinkage: f64,
@@ -73,7 +73,7 @@ impl Calibration {
         Calibration::LeaveOneOut { method: Method::InternalRegret, resolution: 20 }
     }
 
-    /// The ledger recalibrator at its default prior.
+    /// The ledgers at its default prior.
     pub fn ledger() -> Self {
         Calibration::Ledger { prior: 10.0 }
     }

@@ -23,7 +23,7 @@
 //! - [`Space`] is what is searched: real numbers, whole numbers and choices, on linear or logarithmic scales.
 //! - [`Study`] suggests points and takes in outcomes, late and in any order, one at a time or in batches. It logs every step, and saves and loads with `serde`
 //!   to go on bit for bit. Outcomes are to be small: negate what should be large.
-//! - [`Calibration`] says how the surrogate's forecasts are recalibrated before they are acted on: not at all, as in the paper, by the ledger recalibrator, or by
+//! - [`Calibration`] says how the surrogate's forecasts are recalibrated before they are acted on: not at all, as in the paper, by the ledgers, or by
 //!   the online stream of forecasts and what came.
 //! - [`Acquisition`] values a forecast, whatever its distribution: lower confidence bound, expected improvement, probability of improvement, Thompson sampling.
 //! - [`Surrogate`] gives the forecasts; [`ProcessSurrogate`], a Gaussian process on standardised outcomes, is the one of a study.

@@ -32,7 +32,7 @@ use crate::settings::{self, GroupSet};
 /// ----------
 /// method : str
 ///     ``ledger`` (the default), ``approachability``, ``internal-regret``, ``defensive``, ``running-mean``, ``tophat``, ``isotonic``, ``aci``, ``dtaci``, ``sf-ogd``,
-///     ``saocp`` or ``pid``. All but `method` and `seed` are settings of the ledger recalibrator alone.
+///     ``saocp`` or ``pid``. All but `method` and `seed` are settings of the ledgers alone.
 /// stop_loss : float or None
 ///     Never be behind the forecaster by more than this share of its score, at any time; None for no limit.
 /// guard : {"priced", "strict", "off"}, optional

@@ -79,7 +79,7 @@ impl Scale {
     }
 }
 
-/// The half-life that outcomes fade with. Methods other than the ledger recalibrator have none.
+/// The half-life that outcomes fade with. Methods other than the ledgers have none.
 fn half_life(recalibrator: &AnyRecalibrator) -> Option<f64> {
     let AnyRecalibrator::Ledger(ledger) = recalibrator else { return None };
     // Parameters say it by serialising alone.

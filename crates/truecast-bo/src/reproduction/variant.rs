@@ -20,8 +20,8 @@ pub const INITIAL: usize = 3;
 /// |---|---|---|
 /// | `plain` | lower confidence bound, κ = 2 | none |
 /// | `paper` | κ = 2 | leave-one-out forecasts, Algorithm 1, randomised |
-/// | `ledger` | κ = 2 | leave-one-out forecasts, the ledger recalibrator |
-/// | `online` | κ = 2 | forecasts made before their outcomes, the ledger recalibrator, narrows only |
+/// | `ledger` | κ = 2 | leave-one-out forecasts, the ledgers |
+/// | `online` | κ = 2 | forecasts made before their outcomes, the ledgers, narrows only |
 /// | `online-scale` | κ = 2 | the same forecasts, one factor, narrows only |
 /// | `kappa-1.5`, `kappa-1` | smaller κ | none: does a constant do as well? |
 /// | `anneal` | κ from 2 to 1 on a line | none: does a schedule without data do as well? |
@@ -33,9 +33,9 @@ pub enum Variant {
     Plain,
     /// The paper's.
     Paper,
-    /// The ledger recalibrator on leave-one-out forecasts.
+    /// The ledgers on leave-one-out forecasts.
     Ledger,
-    /// The ledger recalibrator on the online stream.
+    /// The ledgers on the online stream.
     Online,
     /// One factor for the width, from the online stream.
     OnlineScale,

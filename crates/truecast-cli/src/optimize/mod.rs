@@ -159,9 +159,9 @@ enum CalibrationName {
     None,
     /// Algorithm 1 on leave-one-out forecasts
     Paper,
-    /// The ledger recalibrator on leave-one-out forecasts
+    /// The ledgers on leave-one-out forecasts
     Ledger,
-    /// The ledger recalibrator on forecasts made before their outcomes; narrows only
+    /// The ledgers on forecasts made before their outcomes; narrows only
     Online,
     /// One factor for the width, from the same forecasts; narrows only
     OnlineScale,

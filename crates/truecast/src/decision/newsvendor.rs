@@ -9,7 +9,7 @@
 //!
 //! and there, where F is continuous, the cost is underage E[Y] − (underage + overage) E[Y; Y ≤ q]; for a normal forecast
 //! (underage + overage) σ φ(Φ⁻¹(α)). The order depends on one quantile alone: a forecaster whose quantile at α is right
-//! orders right, and the coverage guard holds just that (docs/theory.md, section 9).
+//! orders right. The guard keeps central intervals; on which side of one an outcome falls is left to the experts (docs/theory.md, section 9).
 //!
 //! Source: K. Arrow, T. Harris & J. Marschak, "Optimal Inventory Policy", Econometrica 19 (1951).
 //! Cost: one quantile and one expected loss.

@@ -10,8 +10,8 @@
 //! **The theorem** (the paper, section "Online decision-making", and its appendix): if the forecasts are calibrated in
 //! their quantiles and ℓ ≥ 0 is monotone in y, then lim N_r/T ≤ 1/r, on any sequence. *Why:* for ℓ non-decreasing in y,
 //! e_t ≥ ℓ(y, a_t) P_{G_t}(Y ≥ y), so ℓ_t ≥ r e_t makes P_{G_t}(Y ≥ y_t) ≤ 1/r; of calibrated forecasts that happens at
-//! T/r steps in the limit. So N_r is at most the number of outcomes above the quantile at 1 − 1/r, and the guard's budget at
-//! that quantile bounds the excess at every T (docs/theory.md, section 9).
+//! T/r steps in the limit. The guard keeps central intervals, not single quantiles: what it bounds is the outcomes outside of the interval of 1 − 2/r, so
+//! that N_r is at most 2T/r and that interval's balance, while the stop-loss does not hold it back (docs/theory.md, sections 9 and 16).
 //!
 //! **The evidence** is a test at any time. If given the past P(ℓ_t ≥ r e_t) ≤ p = 1/r at each step (Markov's inequality,
 //! which holds whenever e_t is at least the true conditional mean of the loss; monotone or not), then for each q > p

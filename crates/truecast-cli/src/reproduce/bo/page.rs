@@ -21,7 +21,7 @@ fn choices(plan: &Reproduction) -> Vec<String> {
              paired.",
             "The surrogate is a Gaussian process with a Matérn 5/2 kernel, one length scale and learned noise, refitted at each step.",
             "Leave-one-out forecasts are made at the hyperparameters of all points; the paper trains again on each split.",
-            "`paper` is Algorithm 1 by internal-regret minimisation at N = 20 with coins; `ledger` the ledger recalibrator on the same forecasts; `online` and \
+            "`paper` is Algorithm 1 by internal-regret minimisation at N = 20 with coins; `ledger` the ledgers on the same forecasts; `online` and \
              `online-scale` learn from forecasts made before their outcomes and never widen.",
             "`kappa-1.5`, `kappa-1` and `anneal` (κ from 2 to 1 on a line) see no forecast errors at all: what does no better than these has explored less, not \
              learned more.",

@@ -4,7 +4,7 @@
 //!
 //! Guarantee: every level's plays are as well calibrated as its subroutine; where plays settle down, the PIT is then uniform up to
 //! the cell width. What does *not* follow, though the paper says so, is calibration at a fixed y and no regret in CRPS when
-//! forecasts differ from step to step: see docs/theory.md, "Where that guarantee stops". The ledger recalibrator is the repair.
+//! forecasts differ from step to step: see docs/theory.md, "Where that guarantee stops". The ledgers is the repair.
 //!
 //! Where we differ from the paper: plays that cross are projected on non-decreasing ones, so that G_t is a distribution, and the
 //! subroutine of the last cell, whose event is certain, is left out. Cost: M times the subroutine's.
