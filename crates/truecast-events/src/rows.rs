@@ -48,8 +48,7 @@ impl<C: Cells> Rows for Streamed<'_, C> {
         Ok(Task {
             groups: meaning.group_labels(self.piece, row),
             now: self.time(row),
-            // One without an outcome waits whether or not the state is kept: the numbers are the same.
-            about: if self.keep || outcome.is_none() { meaning.about(&self.piece.cells, row) } else { None },
+            about: if self.keep { meaning.about(&self.piece.cells, row) } else { None },
             ..Task::plain(self.reader.forecast(self.piece, row)?, outcome)
         })
     }
@@ -127,6 +126,7 @@ impl<C: Cells> Rows for Window<'_, C> {
             groups: meaning.group_labels(piece, row),
             now: event.moments.made,
             due: event.moments.due,
+            // Where rows say when they were made, one without an outcome waits whether or not the state is kept, so that the numbers are the same.
             about: event.about.clone().filter(|_| self.keep || event.outcome.is_none()),
             later: event.later.clone(),
             ..Task::plain(forecast, event.outcome)

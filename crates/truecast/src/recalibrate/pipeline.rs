@@ -197,8 +197,9 @@ impl<M: Recalibrator> Pipeline<M> {
     fn announce(form: &Form, fresh: bool, plan: &mut Plan) {
         if let Some(table) = form.table() {
             if !fresh || form.bounds().is_some() {
-                let curve = plan.map.curve().cloned().unwrap_or_default();
-                plan.map.announce(table.announced(&plan.values, |t| curve.place(t)));
+                let place = |t| plan.map.curve().map_or(t, |curve| curve.place(t));
+                let announced = table.announced(&plan.values, place);
+                plan.map.announce(announced);
             }
         } else if let (Some((low, high)), Some(base)) = (form.bounds(), form.normal())
             && let Some(curve) = Recalibrated::new(base, &plan.map).curve()
