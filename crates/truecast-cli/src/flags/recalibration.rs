@@ -119,12 +119,17 @@ impl TryFrom<String> for Bounds {
     }
 }
 
+/// What `--method` takes, from the core's own list.
+fn methods() -> String {
+    let [default, others @ .., last] = Method::ALL.map(Method::name);
+    format!("How to recalibrate: {default} (the default), {} or {last}", others.join(", "))
+}
+
 /// How to recalibrate.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Recalibration")]
 pub(crate) struct MethodFlags {
-    /// How to recalibrate: experts (the default), ledger, approachability, internal-regret, defensive, running-mean, tophat, isotonic, aci, dtaci, sf-ogd, saocp, pid, emos, rolling-pit, rolling-conformal, quantile-regression or crps-learning
-    #[arg(long, value_name = "METHOD")]
+    #[arg(long, value_name = "METHOD", help = methods())]
     pub(crate) method: Option<Method>,
 
     /// Never be behind the forecaster by more than this share of its score, at any time; `off` for no limit [default: 0.005]
