@@ -25,6 +25,13 @@ def test_mypy_is_content_with_package_and_tests() -> None:
     run("mypy", "--strict", "python/truecast", "python/tests")
 
 
+def test_the_methods_are_documented_and_typed() -> None:
+    stub = (Path(truecast.__file__).parent / "_core.pyi").read_text(encoding="utf-8")
+    for method in _core._METHODS:
+        assert f"``{method}``" in (truecast.Recalibrator.__doc__ or ""), method
+        assert f'    "{method}",' in stub, method
+
+
 def test_everything_public_is_documented() -> None:
     for name in truecast.__all__:
         thing = getattr(truecast, name)

@@ -31,8 +31,9 @@ use crate::settings::{self, GroupSet};
 /// Parameters
 /// ----------
 /// method : str
-///     ``ledger`` (the default), ``approachability``, ``internal-regret``, ``defensive``, ``running-mean``, ``tophat``, ``isotonic``, ``aci``, ``dtaci``, ``sf-ogd``,
-///     ``saocp`` or ``pid``. All but `method` and `seed` are settings of the ledgers alone.
+///     ``experts`` (the default), ``ledger``, ``approachability``, ``internal-regret``, ``defensive``, ``running-mean``, ``tophat``, ``isotonic``, ``aci``, ``dtaci``, ``sf-ogd``,
+///     ``saocp``, ``pid``, ``emos``, ``rolling-pit``, ``rolling-conformal``, ``quantile-regression`` or ``crps-learning``. `stop_loss`, `guard` and `bounds` go with every method,
+///     `experts` and `lags` with ``experts``, the rest with ``experts`` and ``ledger``.
 /// stop_loss : float or None
 ///     Never be behind the forecaster by more than this share of its score, at any time; None for no limit.
 /// guard : {"priced", "strict", "off"}, optional
